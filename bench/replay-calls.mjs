@@ -12,13 +12,14 @@ const { values: flags } = parseArgs({
   },
 });
 const source = "../../../test/support/replayed-calls.ts";
-const { acceptInputs, healNearMisses, healRecorded, runUnasked } = await importSources({
-  "acceptInputs, healNearMisses, healRecorded, runUnasked": source,
+const { acceptInputs, healNearMisses, healRecorded, runRecordedLooks, runUnasked } = await importSources({
+  "acceptInputs, healNearMisses, healRecorded, runRecordedLooks, runUnasked": source,
 });
 const seed = Number(flags.seed);
 const report = {
   inputs: await acceptInputs(),
   commands: await runUnasked(dirname(import.meta.dirname)),
+  looks: await runRecordedLooks(),
   edits: healRecorded(),
   nearMisses: { seed, ...healNearMisses(Number(flags["near-misses"]), seed) },
 };
@@ -27,7 +28,7 @@ else print(report);
 const wrong = [...Object.values(report.edits), report.nearMisses].reduce((sum, heals) => sum + heals.wrong, 0);
 if (wrong > 0) process.exitCode = 1;
 
-function print({ inputs, commands, edits, nearMisses }) {
+function print({ inputs, commands, looks, edits, nearMisses }) {
   const percent = (share) => `${(share * 100).toFixed(2)} %`;
   console.log(`inputs taken or understood: ${inputs.accepted} of ${inputs.calls} (${percent(inputs.accepted / inputs.calls)})`);
   for (const line of inputs.refused) console.log(`  refused: ${line}`);
@@ -36,6 +37,9 @@ function print({ inputs, commands, edits, nearMisses }) {
     console.log(
       `  ${mode.padEnd(38)}${percent(commands.looking[mode]).padStart(9)}${percent(commands.doing[mode]).padStart(10)}`,
     );
+  const share = percent(looks.unasked / looks.calls);
+  console.log(`\nlooks as often as recorded, that run unasked in mode default: ${looks.unasked} of ${looks.calls} (${share})`);
+  for (const line of looks.asked) console.log(`  asked: ${line}`);
   console.log("\nedits whose text was not found          tried   mended  wrongly");
   const rows = [...Object.entries(edits), [`near misses, seed ${nearMisses.seed}`, nearMisses]];
   for (const [name, { tried, healed, wrong: bad }] of rows)

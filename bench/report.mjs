@@ -11,7 +11,8 @@ export function formatTable(rows) {
 }
 
 function toCells(row) {
-  const { name, what, unit, floor, ours, ratio, target, ok, skipped } = row;
+  const { name, what, unit, floor, ours, ratio, target, ok, skipped, broken } = row;
+  if (broken) return [name, what, "", "", "", "", "NOT MEASURED"];
   if (skipped) return [name, what, "", "", "", "", `skipped: ${skipped}`];
   const verdict = ok ? "ok" : "OVER";
   if (!floor) return [name, what, "", `${ours.median.toFixed(1)} ${unit}`, "", `≤ ${target} ${unit}`, verdict];

@@ -14,8 +14,10 @@ import { measureLongSession } from "./long-session-row.mjs";
 import { startModel } from "./model-process.mjs";
 import { measureBatch } from "./batch.mjs";
 import { measureAgents } from "./agents.mjs";
+import { measureEndedTasks } from "./ended-tasks.mjs";
 import { measureServers } from "./mcp-servers.mjs";
 import { formatTable } from "./report.mjs";
+import { measurePage, pageRows } from "./page.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
 import { measureServer, serverRows } from "./server.mjs";
@@ -46,7 +48,9 @@ async function main() {
     "decision",
     "mcp-servers",
     "agents",
+    "ended-tasks",
     "batch",
+    ...pageRows,
     ...serverRows,
     ...journalRows,
     "size",
@@ -85,17 +89,31 @@ async function measureAll(node) {
     contestants?.remove();
     model.stop();
   }
-  if (isWanted("decision")) rows.push(measureDecision({ node, quick: flags.quick }));
-  if (isWanted("agents")) rows.push(measureAgents({ node, quick: flags.quick }));
-  if (isWanted("batch")) rows.push(await measureBatch({ node, quick: flags.quick }));
-  if (isWanted("mcp-servers")) rows.push(await measureServers({ node, quick: flags.quick }));
-  if (serverRows.some(isWanted)) rows.push(...(await measureServer({ node, quick: flags.quick, isWanted })));
-  rows.push(...measureJournal({ node, quick: flags.quick, isWanted }));
-  if (isWanted("standalone-size")) rows.push(measureStandaloneSize());
-  if (isWanted("size")) rows.push(measureInstalledSize());
+  await attempt(rows, ["decision"], () => [measureDecision({ node, quick: flags.quick })]);
+  await attempt(rows, ["agents"], () => [measureAgents({ node, quick: flags.quick })]);
+  await attempt(rows, ["ended-tasks"], () => [measureEndedTasks({ node, quick: flags.quick })]);
+  await attempt(rows, ["batch"], async () => [await measureBatch({ node, quick: flags.quick })]);
+  await attempt(rows, ["mcp-servers"], async () => [await measureServers({ node, quick: flags.quick })]);
+  await attempt(rows, pageRows, () => measurePage({ node, quick: flags.quick, isWanted }));
+  await attempt(rows, serverRows, () => measureServer({ node, quick: flags.quick, isWanted }));
+  await attempt(rows, journalRows, () => measureJournal({ node, quick: flags.quick, isWanted }));
+  await attempt(rows, ["standalone-size"], () => [measureStandaloneSize()]);
+  await attempt(rows, ["size"], () => [measureInstalledSize()]);
   // Takes minutes: only when it is asked for.
-  if (wanted.includes("long-session")) rows.push(measureLongSession({ node, full: flags.full }));
+  if (wanted.includes("long-session"))
+    await attempt(rows, ["long-session"], () => [measureLongSession({ node, full: flags.full })]);
   return rows;
+}
+
+/** A measurement that breaks is a row that says so, and the others are measured all the same. */
+async function attempt(rows, names, measure) {
+  if (!names.some(isWanted)) return;
+  try {
+    rows.push(...(await measure()));
+  } catch (error) {
+    console.error(error);
+    rows.push(...names.filter(isWanted).map((name) => ({ name, what: String(error).split("\n")[0], ok: false, broken: true })));
+  }
 }
 
 function isWanted(name) {

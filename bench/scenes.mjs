@@ -18,7 +18,7 @@ export const scenes = [
     format: "text",
     repetitions: { full: 41, quick: 9 },
     rows: {
-      "first-request": { what: "spawn to first request", unit: "ms", target: 1.6 },
+      "first-request": { what: "spawn to first request", unit: "ms", target: 1.3 },
       "one-answer": { what: "spawn to exit, one answer", unit: "ms", target: 1.6 },
     },
     async measure({ command, settings, model }) {
@@ -44,7 +44,7 @@ export const scenes = [
     script: "toolCalls",
     repetitions: { full: 9, quick: 2 },
     name: "boxed-burst",
-    row: { what: "the same, a model that answers at once", unit: "ms", target: 3 },
+    row: { what: "the same, a model that answers at once", unit: "ms", target: 1.5 },
   }),
   {
     script: "deltas",
@@ -62,7 +62,7 @@ export const scenes = [
     format: "text",
     available: hasProc,
     repetitions: { full: 11, quick: 3 },
-    rows: { "memory-answer": { what: "peak memory, one answer", unit: "MB", target: 1.7 } },
+    rows: { "memory-answer": { what: "peak memory, one answer", unit: "MB", target: 1.2 } },
     async measure({ command, settings }) {
       return { "memory-answer": (await runForMemory(command, settings)).peakMb };
     },

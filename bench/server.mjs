@@ -8,7 +8,7 @@ import { summarize } from "./statistics.mjs";
 const root = dirname(import.meta.dirname);
 const bin = join(root, "packages/cli/bin/outrider.js");
 
-export const serverRows = ["serve-ready", "serve-memory", "serve-session", "serve-viewers"];
+export const serverRows = ["serve-ready", "serve-memory", "serve-session", "serve-viewers", "serve-delay"];
 
 /** The built command as a server: how soon it takes requests, what it and its sessions weigh, what it costs that many watch. */
 export async function measureServer({ node, quick, isWanted }) {
@@ -30,6 +30,7 @@ export async function measureServer({ node, quick, isWanted }) {
     const server = await startServer(node, model.url);
     if (isWanted("serve-session")) rows.push(await measureSessions(server, quick ? 100 : 400));
     if (isWanted("serve-viewers")) rows.push(await measureViewers(server, quick ? 3 : 7));
+    if (isWanted("serve-delay")) rows.push(await measureDelay(server, quick ? 3 : 7));
     await server.stop();
   } finally {
     await model.close();
@@ -74,6 +75,29 @@ async function measureViewers(server, rounds) {
   return { name: "serve-viewers", what, unit: "ms", floor, ours, ratio, target: 3, ok: ratio <= 3 };
 }
 
+const [busy, watchersEach] = [10, 5];
+
+/** From the moment an event is made until a watcher has it, while many sessions are at work at once: of a hundred, the latest but one. */
+async function measureDelay(server, rounds) {
+  const ids = [];
+  let delays = [];
+  for (let made = 0; made < busy; made++) {
+    const { id } = await server.ask("POST", "/v1/sessions", {});
+    ids.push(id);
+    for (let watcher = 0; watcher < watchersEach; watcher++)
+      await server.watch(id, (at) => delays.push(Date.now() - Date.parse(at)));
+  }
+  const latest = [];
+  for (let round = 0; round <= rounds; round++) {
+    delays = [];
+    await Promise.all(ids.map((id) => server.ask("POST", `/v1/sessions/${id}/messages`, { text: "go" })));
+    delays.sort((one, other) => one - other);
+    if (round > 0) latest.push(delays[Math.floor(delays.length * 0.99)]); // the first round is warming up
+  }
+  const what = `p99 from an event to a watcher, ${busy} turns of 2,000 deltas at once with ${watchersEach} watchers each`;
+  return absolute("serve-delay", what, "ms", latest, 100);
+}
+
 async function startServer(node, modelUrl) {
   const home = mkdtempSync(join(tmpdir(), "outrider-bench-serve-"));
   const startedAt = performance.now();
@@ -113,10 +137,20 @@ async function startServer(node, modelUrl) {
       if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
       return JSON.parse(text);
     },
-    async watch(id) {
+    /** `hear` is told when each event was made. */
+    async watch(id, hear) {
       const response = await open("GET", `/v1/sessions/${id}/events`);
       response.on("error", () => {});
-      response.resume();
+      if (!hear) return void response.resume();
+      let rest = "";
+      response.setEncoding("utf8").on("data", (chunk) => {
+        const lines = (rest + chunk).split("\n");
+        rest = lines.pop();
+        for (const line of lines) {
+          const [, at] = /^data: \{.*?"at":"([^"]+)"/.exec(line) ?? [];
+          if (at) hear(at);
+        }
+      });
     },
     megabytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))[1]) / 1024,
     /** Of the kernel's clock, in ticks of ten milliseconds. */

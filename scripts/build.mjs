@@ -7,6 +7,7 @@ import { build, transform } from "esbuild";
 import { noticesFile, thirdPartyNotices } from "./build-notices.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { buildWeb } from "./build-web.mjs";
+import { pruneDeclarations } from "./prune-declarations.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
@@ -37,10 +38,11 @@ const commonJs = {
   minify: true,
   supported: { "dynamic-import": false },
 };
-// These packages are ES modules, which `require` cannot load on every Node 20: their imports stay what they are.
+// These packages are ES modules, which `require` cannot load on every Node 20. Code that is run from what was compiled before cannot import
+// them itself without a warning of Node's on stderr: bin/outrider.js does it for all.
 const keptImports = [
-  { written: 'import("@vscode/ripgrep")', standIn: "__ripgrep()" },
-  { written: 'import("@outrider/fleet")', standIn: "__fleet()" },
+  { written: 'import("@vscode/ripgrep")', linked: 'require.importModule("@vscode/ripgrep")', standIn: "__ripgrep()" },
+  { written: 'import("@outrider/fleet")', linked: 'require.importModule("@outrider/fleet")', standIn: "__fleet()" },
 ];
 
 const barrels = Object.fromEntries(
@@ -62,6 +64,8 @@ const [library, command, batches] = await Promise.all([
     ...shared,
     minify: true,
     entryPoints: [join(cli, "src/main.ts")],
+    // Every run reads each name in main.cjs.
+    chunkNames: "c-[name]-[hash]",
     plugins: [...shared.plugins, directImports(barrels, join(cli, "src"))],
     outdir: join(cli, "dist"),
     external: ["@vscode/ripgrep", "@outrider/fleet"],
@@ -98,8 +102,10 @@ copyDocuments(cli, (path) => !/^(api\b|library\.md$)/.test(path));
 
 if (!process.argv.includes("--no-types")) {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  for (const place of [runtime, fleet])
+  for (const place of [runtime, fleet]) {
     execFileSync(process.execPath, [tsc, "-p", join(place, "tsconfig.build.json")], { stdio: "inherit" });
+    pruneDeclarations(place);
+  }
 }
 
 /**
@@ -109,9 +115,19 @@ if (!process.argv.includes("--no-types")) {
 async function linkCommand({ outputFiles, metafile }) {
   const texts = new Map(outputFiles.map((file) => [basename(file.path), withoutImports(file.text)]));
   const main = "main.js";
-  // The wire that most runs speak is in there too, what reads settings files, which most people have, and what knows the window of the model.
-  const needed = ["run", "anthropic-messages", "claude-parameters", "read-layer", "resolve", "pricing"].map((part) => {
-    const found = [...texts.keys()].find((name) => name.startsWith(`chunk-${part}-`));
+  // The wire that most runs speak is in there too, what reads settings files and looks at lists of tools, which most people have, what knows
+  // the window of the model, and what hears that nobody reads a pipe any more.
+  const needed = [
+    "run",
+    "anthropic-messages",
+    "claude-parameters",
+    "read-layer",
+    "resolve",
+    "pricing",
+    "check-tools",
+    "reader-watch",
+  ].map((part) => {
+    const found = [...texts.keys()].find((name) => name.startsWith(`c-${part}-`));
     if (!found) throw new Error(`There is no chunk for ${part}`);
     return found;
   });
@@ -122,8 +138,8 @@ async function linkCommand({ outputFiles, metafile }) {
   const define = (names) =>
     `{${names.map((name) => `${JSON.stringify(`./${name}`)}:(function(module,exports,require){${chunks.get(name)}})`).join(",\n")}}`;
   const linker = [
-    // One function, for bin/outrider.js to call: `folder` is where the other files are.
-    '(function(require,folder){"use strict";const core={exports:{}},defined={},loaded={};',
+    // One function, for bin/outrider.js to call: `read` gives what one of the other files holds, `importModule` what an ES module exports.
+    '(function(require,read,importModule){"use strict";const core={exports:{}},defined={},loaded={};load.importModule=importModule;',
     // Node's promises of files take 2 ms to load, and a run may never need one.
     'const files=new Proxy({},{get:(_,name)=>require("node:fs/promises")[name]});',
     "function load(id){",
@@ -133,14 +149,14 @@ async function linkCommand({ outputFiles, metafile }) {
     "  const own=core.exports.parts[id];",
     "  if(own)return module.exports=own();",
     // A file of ours holds a part that is asked for and all that it needs; what is there already stays as it is.
-    '  if(!defined[id])Object.entries(require(folder+id.slice(1).replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
+    '  if(!defined[id])Object.entries(read(id.slice(2).replace(/\\.js$/,".cjs"))).forEach(([name,body])=>{defined[name]??=body});',
     "  defined[id](module,module.exports,load);return module.exports;",
     "}",
     `(function(module,exports,require){${await linkCore(texts, { core, main, metafile })}})(core,core.exports,load);`,
     "})",
   ].join("\n");
-  // What is large is written once, however many need it.
-  const large = new Set([...chunks].filter(([, text]) => text.length > 20_000).map(([name]) => name));
+  // What is not tiny is written once, however many need it: a file takes some 0.3 ms to load, and most are in the way of nobody.
+  const large = new Set([...chunks].filter(([, text]) => text.length > 1_000).map(([name]) => name));
   const isEntry = ([path, { entryPoint }]) => (entryPoint || large.has(basename(path))) && !core.has(basename(path));
   const entries = Object.entries(metafile.outputs).filter(isEntry);
   const files = [
@@ -150,7 +166,7 @@ async function linkCommand({ outputFiles, metafile }) {
       const own = [...staticallyReachable(metafile, [name])].filter(
         (part) => !core.has(part) && (part === name || !large.has(part)),
       );
-      return { name: name.replace(/\.js$/, ".cjs"), text: `module.exports=${define(own)};\n` };
+      return { name: name.replace(/\.js$/, ".cjs"), text: `(${define(own)})\n` };
     }),
   ];
   return { files, core: Object.keys(metafile.outputs).filter((path) => core.has(basename(path))) };
@@ -255,7 +271,7 @@ function withoutImports(source) {
 }
 
 function withImports(source) {
-  return keptImports.reduce((text, { written, standIn }) => text.replaceAll(standIn, written), source);
+  return keptImports.reduce((text, { linked, standIn }) => text.replaceAll(standIn, linked), source);
 }
 
 /** What a package says of itself is in it: help and hints name these files. They are copies, and not in git. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const LAYERS = {
   // folder: may import these folders (written above it), and these modules
-  util: { folders: [], modules: ["node:"] },
+  util: { folders: [], modules: ["node:", "yaml"] },
   protocol: { folders: ["util"], modules: [] },
   model: { folders: ["util", "protocol"], modules: ["node:", "eventsource-parser"] },
   workspace: { folders: ["util", "protocol"], modules: ["node:"] },
@@ -14,7 +14,7 @@ const LAYERS = {
   journal: { folders: ["util", "protocol"], modules: ["node:"] },
   checkpoints: { folders: ["util", "protocol", "journal"], modules: ["node:"] },
   verification: { folders: ["protocol"], modules: [] },
-  context: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:", "yaml"] },
+  context: { folders: ["util", "protocol", "model", "workspace", "journal"], modules: ["node:"] },
   tasks: { folders: ["util", "protocol", "workspace", "permissions", "context"], modules: ["node:", "croner"] },
   tools: {
     folders: ["util", "protocol", "workspace", "tasks"],
@@ -26,7 +26,6 @@ const LAYERS = {
       "ignore",
       "picomatch",
       "unbash",
-      "yaml",
     ],
   },
   commands: { folders: ["util", "protocol", "checkpoints", "context"], modules: ["node:fs", "node:path"] },
@@ -185,6 +184,7 @@ const NAMERS = {
   "permissions/judge-case.ts": "cases are written in the words of rules",
   "tasks/agent-definition.ts": "what built-in agents go without, in the words of rules",
   "hooks/run.ts": "what matchers of hooks call tools",
+  "hooks/moments.ts": "what inputs of hooks call tools",
   "session/files/sandboxed-mode.ts": "a Read rule is what hides files from a box",
   "checkpoints/reversible-execution.ts": "a published function that is asked by name, for tools without facts",
   "tools/tool-use-result.ts": "Claude's frames and hooks have a shape for each tool",
@@ -216,6 +216,11 @@ for (const path of sourceFiles(src)) {
   const folder = path.split(sep)[0];
   const rule = LAYERS[folder];
   if (!rule) continue;
+  for (const [, name] of readFileSync(join(src, path), "utf8").matchAll(
+    /\{(?! default:)[^{}]*\} = await import\("([^."][^"]*)"\)/g,
+  ))
+    if (isCommonJs(name))
+      problems.push(`src/${path}: in a bundle, import("${name}") of a CommonJS package has a default export alone`);
   for (const specifier of importsOf(join(src, path))) {
     edges++;
     if (!specifier.startsWith(".")) {
@@ -313,6 +318,17 @@ function namesTool(folder, path) {
 
 function sourceFiles(folder) {
   return readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"));
+}
+
+/** By what Node says of the file that an import finds. */
+function isCommonJs(name) {
+  const file = fileURLToPath(import.meta.resolve(name));
+  if (/\.[cm]js$/.test(file)) return file.endsWith(".cjs");
+  const folder = file.slice(
+    0,
+    file.indexOf(sep, file.lastIndexOf(`node_modules${sep}${name}`) + `node_modules${sep}${name}`.length),
+  );
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).type !== "module";
 }
 
 function importsOf(file) {

@@ -47,6 +47,8 @@ const additions = {
     ["mistral-large-4", 0, 1048576, [0.7, 2.1, 0.07]],
     ["mistral-medium-3.5", 0, 262144, [1.5, 7.5, 0.15]],
   ],
+  moonshotai: [["kimi-k3.1-pro", 0, 1048576, [2, 10, 0.2]]],
+  minimax: [["MiniMax-M3.1-Flash", 0, 1000000, [0.15, 0.6, 0.015]]],
   "x-ai": [["grok-4.7", 0, 500000, [{ rates: [2, 6, 0.5], tiers: [[200000, [4, 12, 1]]] }]]],
   groq: [["qwen/qwen3.8-27b", 0, 131072, [0.8, 4]]],
   openrouter: [["qwen/qwen3.8-max", 0, 1000000, [2, 6]]],

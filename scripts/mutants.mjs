@@ -1,5 +1,5 @@
 // Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--all] [--list].
-// Plants mutants into the sources, runs for each the near tests that meet it (--all: every test) until one fails. What survives is a missing test, or
+// Plants mutants into the sources, runs for each the near tests that meet it (--all: every test), the nearest first, until one fails. What survives is a missing test, or
 // stands with its reason in scripts/mutants/equivalent.json. Results are kept in .cache/mutants and not asked for twice; --again asks once
 // more for those that survived.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -9,8 +9,8 @@ import { createHash } from "node:crypto";
 import { root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
 import { findMutants } from "./mutants/find-mutants.mjs";
-import { meetTests } from "./mutants/meet-tests.mjs";
-import { canHoldMutants, isNear, isQuick } from "./mutants/near-tests.mjs";
+import { openSlowTests } from "./mutants/meet-tests.mjs";
+import { canHoldMutants, checkNames, isNear, isQuick } from "./mutants/near-tests.mjs";
 import { openQuickTests } from "./mutants/quick-tests.mjs";
 import { runTests } from "./mutants/run-tests.mjs";
 
@@ -43,6 +43,9 @@ const ceilings = {
 const noneMaySurvive =
   /^(?:permissions\/|util\/(?:redact|known-secrets|secret-|key-shapes|unfinished-secrets)|journal\/lock|checkpoints\/restore|settings\/trust)/;
 
+/** Source file → tests that noticed a change of it, the latest first. */
+const killers = new Map();
+
 const chosen = chooseMutants();
 if (chosen.length === 0) {
   console.error(`No mutants in ${folders.join(", ") || "the sources"}`);
@@ -60,7 +63,10 @@ function chooseMutants() {
     const files = listSources(join(source, folder)).filter(
       (file) => folders.length === 0 || folders.some((one) => file.startsWith(one)),
     );
-    const mutants = files.flatMap((file) => findMutants(readFileSync(join(source, file), "utf8"), file));
+    const mutants = files.flatMap((file) => {
+      const text = readFileSync(join(source, file), "utf8"); // kept with each: the file may change before the last of them is compiled
+      return findMutants(text, file).map((mutant) => ({ ...mutant, text }));
+    });
     const ranked = mutants.map((mutant) => ({ ...mutant, folder, rank: digest(`${seed}|${mutant.key}`) }));
     return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, Math.ceil(sample / wanted.length));
   });
@@ -77,9 +83,9 @@ async function judgeAll(mutants) {
   );
   if (open.length > 0) {
     const output = join(place, `tests-${process.pid}`);
-    const entries = listTests(root)
-      .map((file) => relative(root, file))
-      .filter((test) => canHoldMutants(test) && open.some(({ folder }) => mayTell(test, folder)));
+    const tests = listTests(root).map((file) => relative(root, file));
+    checkNames(tests);
+    const entries = tests.filter((test) => canHoldMutants(test) && open.some(({ folder }) => mayTell(test, folder)));
     let done = 0;
     const tell = (mutant, verdict) => {
       known.set(mutant.key, verdict);
@@ -91,10 +97,9 @@ async function judgeAll(mutants) {
       if (++done % 50 === 0) console.log(`… ${done} of ${open.length}`);
     };
     const queue = await judgeQuickly({ mutants, open, entries, output, tell });
-    const slow = entries.filter((entry) => queue.some(({ folder }) => mayTell(entry, folder) && !isQuick(entry, folder)));
-    const tests = slow.length === 0 ? [] : await meetTests({ entries: slow, mutants, place, output, jobs });
+    const slow = openSlowTests({ mutants, place, output });
     const work = async () => {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, tests));
+      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, entries, slow));
     };
     await Promise.all(Array.from({ length: jobs }, work));
     rmSync(output, { recursive: true, force: true });
@@ -121,18 +126,29 @@ function mayTell(test, folder) {
   return args.includes("--all") || isNear(test, folder);
 }
 
-async function judge(mutant, tests) {
+/** What noticed another change of the file first, then its own test and those around it: most mutants meet no other. */
+async function judge(mutant, entries, slow) {
+  const proven = killers.get(mutant.file) ?? [];
   const own = `packages/runtime/src/${mutant.file.replace(/\.ts$/, ".test.ts")}`;
-  const folder = dirname(own);
-  const distance = ({ entry }) => (entry === own ? 0 : dirname(entry) === folder ? 1 : 2);
-  const meeting = tests
-    .filter(({ entry, met }) => met.has(mutant.id) && mayTell(entry, mutant.folder) && !isQuick(entry, mutant.folder))
-    .sort((a, b) => distance(a) - distance(b) || a.ms - b.ms);
-  if (meeting.length === 0) return mutant.verdict ?? "unmet";
-  for (const { file, ms } of meeting) {
-    if (!(await runTests(file, { mutant: mutant.id, timeoutMs: ms * 4 + 8_000 })).passed) return "killed";
+  const places = [own, `${dirname(own)}/`, `packages/runtime/src/${mutant.folder}/`];
+  const distance = (entry) => {
+    const place = places.findIndex((start) => entry.startsWith(start));
+    return proven.includes(entry) ? proven.indexOf(entry) - proven.length : place < 0 ? places.length : place;
+  };
+  const wanted = entries
+    .filter((entry) => mayTell(entry, mutant.folder) && !isQuick(entry, mutant.folder))
+    .sort((a, b) => distance(a) - distance(b));
+  let verdict = mutant.verdict ?? "unmet";
+  for (const entry of wanted) {
+    const test = await slow.meet(entry);
+    if (!test?.met.has(mutant.id)) continue;
+    verdict = "survived";
+    const { passed } = await runTests(test.file, { mutant: mutant.id, timeoutMs: test.ms * 4 + 8_000 });
+    if (passed) continue;
+    killers.set(mutant.file, [entry, ...proven.filter((one) => one !== entry)]);
+    return "killed";
   }
-  return "survived";
+  return verdict;
 }
 
 function report(results) {

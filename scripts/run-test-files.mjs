@@ -8,14 +8,15 @@ import { join, relative } from "node:path";
  * True when all files passed. With `again`, those that failed run a second time, one by one: a machine that stood still for a moment is
  * no failure of ours, and a file that needs its second try is named. What fails twice has failed.
  */
-export function runTestFiles({ node, flags, files, concurrency, again = false, cwd, env }) {
+export function runTestFiles({ node, files, timeoutMs, concurrency, again = false, cwd, env }) {
   const folder = mkdtempSync(join(tmpdir(), "outrider-test-run-"));
   const passedList = join(folder, "passed");
   writeFileSync(passedList, "");
   const run = (chosen, atOnce) => {
     const notes = again ? ["--require", join(import.meta.dirname, "note-passed.cjs")] : [];
-    const words = ["--enable-source-maps", ...notes, "--test", ...flags, `--test-concurrency=${atOnce}`, ...chosen];
-    const { status } = spawnSync(node, words, {
+    const flags = ["--enable-source-maps", ...notes, `--test-timeout=${timeoutMs}`]; // the process of each file has them too
+    const player = join(import.meta.dirname, "play-test-files.mjs");
+    const { status } = spawnSync(node, [...flags, player, String(timeoutMs), String(atOnce), ...chosen], {
       stdio: "inherit",
       cwd,
       env: { ...env, NODE_OPTIONS: "", PASSED_TEST_FILES: passedList },

@@ -1,10 +1,9 @@
-// A reporter for Node's test runner: at the end, which files took longest. It is given beside the one that shows the tests.
 import { relative } from "node:path";
 
 const shown = 12;
 
-// biome-ignore lint/style/noDefaultExport: the test runner takes the default export of a reporter
-export default async function* slowestFiles(events) {
+/** A reporter for Node's test runner, beside the one that shows the tests: at the end, which files took longest. */
+export async function* slowestFiles(events) {
   const files = new Map();
   for await (const { type, data } of events) {
     if ((type !== "test:pass" && type !== "test:fail") || data.nesting !== 0 || !data.file) continue;

@@ -1,12 +1,13 @@
 // Tests with packages that are no dependencies of the project. They are installed on the first run, into the folder of the suite: the Claude
 // Agent SDK, which drives the built command (without the 200 MB binary it would bring along), the libraries whose models and schemas
-// the runtime takes, clients of other front ends, the conformance suite of MCP, and the engine and stores of fleets. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
+// the runtime takes, clients of other front ends, the conformance suite of MCP, programs that drive the command over ACP and MCP, and the engine and stores of fleets. `npm run test:sdk -- PATTERN…` runs the files whose path contains a pattern; `--no-build` uses the last build, `--node PATH` another Node,
 // `--again` gives files that failed a second try.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { between, installNode } from "./install-node.mjs";
 import { runTestFiles } from "./run-test-files.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -19,10 +20,12 @@ const patterns = writesTable ? ["agent-sdk/table."] : args.filter((arg) => !arg.
 
 if (!skipBuild) mustRun(process.execPath, [join(root, "scripts/build.mjs")], root);
 
-const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance", "test/dialects", "test/fleet"].map((folder) => ({
-  folder,
-  files: filesOf(folder),
-}));
+const suites = ["test/agent-sdk", "test/libraries", "test/mcp-conformance", "test/dialects", "test/clients", "test/fleet"].map(
+  (folder) => ({
+    folder,
+    files: filesOf(folder),
+  }),
+);
 if (suites.every(({ files }) => files.length === 0)) {
   console.error(`No file of the suites matches ${patterns.join(", ")}`);
   process.exit(1);
@@ -59,15 +62,11 @@ async function passes(suite, sources) {
   const passed = runTestFiles({
     node,
     files: sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"))),
-    flags: [
-      `--test-timeout=${/mcp-conformance$|fleet$/.test(suite) ? 600_000 : 60_000}`,
-      "--test-reporter=spec",
-      "--test-reporter-destination=stdout",
-    ],
+    timeoutMs: /mcp-conformance$|fleet$/.test(suite) ? 600_000 : 60_000,
     concurrency: 2,
     again: args.includes("--again"),
     cwd: suite,
-    env: { ...process.env, OUTRIDER_ROOT: root, OUTRIDER_WRITE_TABLE: writesTable ? "1" : "" },
+    env: { ...process.env, OUTRIDER_ROOT: root, OUTRIDER_WRITE_TABLE: writesTable ? "1" : "", ...newerNode(suite) },
   });
   rmSync(output, { recursive: true, force: true });
   return passed;
@@ -76,6 +75,11 @@ async function passes(suite, sources) {
 /** A binary is among them: that of the Agent SDK is not used, that of the durable engine is. */
 function omitted(suite) {
   return suite.endsWith("fleet") ? [] : ["--omit=optional"];
+}
+
+/** Programs of others may want a newer Node than the product does. */
+function newerNode(suite) {
+  return suite.endsWith("clients") ? { OUTRIDER_NEWER_NODE: installNode(between[0]) } : {};
 }
 
 /** The versions that package.json asks for are there. */

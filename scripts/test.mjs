@@ -5,7 +5,6 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
-import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { bundleOptions, root } from "./bundle-options.mjs";
 import { listTests } from "./list-tests.mjs";
@@ -37,6 +36,7 @@ await build({
   entryPoints: sources,
   outbase: root,
   outdir: output,
+  splitting: true, // what several tests share is compiled, and read by Node, once: a tenth of the time, a twentieth of the bytes
   sourcemap: "inline",
   sourcesContent: false, // the sources are beside the tests; Node reads this map for each file that it runs
   define: { OUTRIDER_VERSION: '"0.0.0-test"' },
@@ -48,13 +48,7 @@ const compiled = sources.map((file) => join(output, file.replace(/\.ts$/, ".mjs"
 const passed = runTestFiles({
   node,
   files: compiled,
-  flags: [
-    "--test-timeout=900000", // one that hangs is a failure, not a run without an end
-    "--test-reporter=spec",
-    "--test-reporter-destination=stdout",
-    `--test-reporter=${pathToFileURL(join(root, "scripts/slowest-files.mjs"))}`,
-    "--test-reporter-destination=stdout",
-  ],
+  timeoutMs: 900_000, // one that hangs is a failure, not a run without an end
   concurrency: availableParallelism() + 1, // one more than there are processors: many tests wait for processes and clocks
   again: args.includes("--again"),
   cwd: root,

@@ -1,5 +1,5 @@
-// What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N].
-// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees. Works on the built command (`npm run build` first); builds only when there is nothing.
+// What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N] [--seconds N].
+// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees, batches, fleets, tasks, soak, server. Works on the built command (`npm run build` first); builds only when there is nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,9 @@ mkdirSync(output, { recursive: true });
 try {
   await build({
     ...bundleOptions,
-    entryPoints: ["main", "resume-child", "writer-child"].map((name) => join(root, `torture/${name}.ts`)),
+    entryPoints: ["main", "resume-child", "task-child", "soak-child", "writer-child"].map((name) =>
+      join(root, `torture/${name}.ts`),
+    ),
     outdir: output,
     define: { OUTRIDER_VERSION: '"0.0.0-torture"' },
   });
@@ -26,6 +28,8 @@ try {
     command: join(root, "packages/cli/bin/outrider.js"),
     shim: join(root, "torture/fault-shim.cjs"),
     resume: join(output, "resume-child.mjs"),
+    tasks: join(output, "task-child.mjs"),
+    soak: join(output, "soak-child.mjs"),
     writer: join(output, "writer-child.mjs"),
     project: root,
   });

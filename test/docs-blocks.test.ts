@@ -47,6 +47,7 @@ describe("every block of code in the documents", () => {
       "text",
       "ini",
       "nginx",
+      "caddyfile",
       "markdown",
       "md",
       "python",

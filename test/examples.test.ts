@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, describe, it } from "node:test";
 import { build } from "esbuild";
 import { parse } from "yaml";
@@ -192,7 +193,7 @@ describe("examples/command-module", () => {
   const scripted = { ...env, SCRIPT: join(folder, "replies.json") };
   before(async () => {
     await build({
-      entryPoints: ["one-shot", "live", "server"].map((name) => join(folder, `${name}.ts`)),
+      entryPoints: ["one-shot", "live", "acp", "server"].map((name) => join(folder, `${name}.ts`)),
       outdir: built,
       outExtension: { ".js": ".mjs" },
       bundle: true,
@@ -236,6 +237,33 @@ describe("examples/command-module", () => {
       frames.flatMap(({ type, result }) => (type === "result" ? [result] : [])),
       ["Note 1: milk", "Bread is on the list.", "milk\nbread"],
     );
+  });
+
+  it("works for editors, which are told that there is such a command", async () => {
+    const ask = (id: number, method: string, params: object): string =>
+      `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+    const child = spawn(process.execPath, [join(built, "acp.mjs")], { cwd: folder, env: scripted, stdio: "pipe" });
+    after(() => child.kill());
+    const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const heard: string[] = [];
+    const answered = async (id: number): Promise<Record<string, string>> => {
+      for (let next = await told.next(); !next.done; next = await told.next()) {
+        heard.push(next.value);
+        const message = JSON.parse(next.value);
+        if (message.id === id) return message.result;
+      }
+      throw new Error(`It ended without an answer to ${id}`);
+    };
+    child.stdin.write(ask(1, "initialize", { protocolVersion: 1, clientCapabilities: {} }));
+    child.stdin.write(ask(2, "session/new", { cwd: folder, mcpServers: [] }));
+    const { sessionId } = await answered(2);
+    const prompt = [{ type: "text", text: "/notes add milk" }];
+    child.stdin.write(ask(3, "session/prompt", { sessionId, prompt }));
+    const { stopReason } = await answered(3);
+    child.stdin.end();
+    assert.equal(stopReason, "end_turn");
+    assert.match(heard.join("\n"), /"available_commands_update".*"name":"notes"/);
+    assert.match(heard.join("\n"), /Note 1: milk/);
   });
 
   it("works on a server, and each session has its own notes", async () => {

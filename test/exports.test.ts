@@ -104,7 +104,9 @@ const published: Record<string, string[]> = {
   "./plugins": [
     "BundlePluginInstaller",
     "MarketplaceClient",
+    "configurePlugin",
     "describeSource",
+    "isPluginName",
     "loadPlugin",
     "parseSource",
     "pluginExecutors",
@@ -196,6 +198,7 @@ const published: Record<string, string[]> = {
     "readAuditLog",
     "readEnabledUserLocalMemoryItem",
     "readJournalFile",
+    "recordAt",
     "refusalOf",
     "rememberTrust",
     "removeProfile",

@@ -17,7 +17,7 @@ type Call = { name: string; input: Record<string, unknown> };
 /** What the model is told of each call, and what was announced of it. */
 async function run(
   calls: Call[],
-  options: Pick<InteractiveSessionOptions, "permissions"> = {},
+  options: Pick<InteractiveSessionOptions, "permissions" | "permissionMode"> = {},
 ): Promise<{ told: string[]; started: unknown[] }> {
   const provider = createScriptedProvider([...calls.map((call) => ({ calls: [call] })), { text: "done" }]);
   const session = new InteractiveSession({ cwd: root, provider, bare: true, ...options });
@@ -74,6 +74,42 @@ describe("a call that is nearly right", () => {
     assert.match(told[0] ?? "", /^Not permitted: /);
     assert.match(told[1] ?? "", /^(Not permitted: |There is no tool named bash)/);
     assert.equal(readFileSync(join(root, "secret.txt"), "utf8"), "hidden\n");
+  });
+
+  it("is found by the names that some models give to tools", async () => {
+    writeFileSync(join(root, "a.txt"), "one\n");
+    const names = ["functions.Read", "Read ", "default_api.read"];
+    const { told } = await run(names.map((name) => ({ name, input: { file_path: "a.txt" } })));
+    assert.equal(told.length, 3);
+    assert.match(told[0] ?? "", /^ +1\tone/);
+    for (const said of told) assert.doesNotMatch(said, /There is no tool/);
+  });
+
+  it("changes a file by a list of changes alone", async () => {
+    writeFileSync(join(root, "b.txt"), "one\ntwo\n");
+    const edits = [
+      { old_string: "one", new_string: "1" },
+      { old_string: "two", new_string: "2" },
+    ];
+    await run(
+      [
+        { name: "Read", input: { file_path: "b.txt" } },
+        { name: "Edit", input: { file_path: "b.txt", edits } },
+      ],
+      { permissionMode: "acceptEdits" },
+    );
+    assert.equal(readFileSync(join(root, "b.txt"), "utf8"), "1\n2\n");
+  });
+
+  it("is refused for what is wrong alone, not for what would have been understood", async () => {
+    const { told } = await run([
+      { name: "Grep", input: { pattern: "a", output_mode: "lines", "-C": "1" } },
+      { name: "Write", input: { path: "c.txt", body: "x" } },
+    ]);
+    assert.deepEqual(told, [
+      'Invalid input for Grep: "output_mode" must be one of "content", "files_with_matches" or "count", not the string "lines".',
+      'Invalid input for Write: "content" is required but missing. "body" is not a known property; the known ones are "file_path" and "content".',
+    ]);
   });
 
   it("is refused with what to send where it could mean two things", async () => {

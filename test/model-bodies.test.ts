@@ -9,7 +9,13 @@ import { gemini } from "../packages/runtime/src/model/dialects/gemini.ts";
 import { createOpenAIChat } from "../packages/runtime/src/model/dialects/openai-chat.ts";
 import { openaiResponses } from "../packages/runtime/src/model/dialects/openai-responses.ts";
 import type { Effort, ModelRequest } from "../packages/runtime/src/model/model.ts";
-import { type AssistantMessage, type JsonObject, noUsage, userText } from "../packages/runtime/src/protocol/content.ts";
+import {
+  type AssistantMessage,
+  type ImagePart,
+  type JsonObject,
+  noUsage,
+  userText,
+} from "../packages/runtime/src/protocol/content.ts";
 
 type Documented = {
   provider: string;
@@ -49,6 +55,8 @@ const said: Omit<AssistantMessage, "model"> = {
   finish: "stop",
   usage: noUsage,
 };
+const picture: ImagePart = { type: "image", mediaType: "image/png", data: "AA==" };
+const paper: ImagePart = { type: "image", mediaType: "application/pdf", data: "AA==" };
 const efforts: (Effort | undefined)[] = [undefined, "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** Every way a request may be made of what people can ask for. */
@@ -232,6 +240,83 @@ describe("the body of every request that can be asked for", () => {
   }
 });
 
+describe("a model that is known by its name", () => {
+  const ids = ["kimi-k3.1-pro", "glm-5.3", "MiniMax-M3.1-Flash", "muse-spark-1.3", "qwen3.8-max", "deepseek-v4-pro"];
+  const chatModels = models.filter(({ id }) => ids.includes(id));
+
+  for (const server of ["openai-compatible", "together", "fireworks"])
+    it(`is asked by its record at ${server} too`, () => {
+      assert.equal(chatModels.length, ids.length);
+      const wrong = chatModels.flatMap((model) =>
+        [...asked(model.id)].flatMap((request) =>
+          Object.values(rules["chat"] ?? {}).flatMap((rule) => rule(chat(server).encode(request) as Body, model, request) || []),
+        ),
+      );
+      assert.deepEqual(wrong.slice(0, 5), []);
+    });
+
+  it("gets its thinking back where its record says so", () => {
+    const call = { type: "tool-call" as const, callId: "c", name: "Read", input: {} };
+    const sentBack = (server: string, model: string): unknown => {
+      const thought = {
+        ...said,
+        content: [{ type: "reasoning" as const, text: "hm" }, call],
+        model: { provider: "p", id: model },
+      };
+      const body = chat(server).encode({ model, system: "", messages: [userText("hi"), thought], tools: [tool] });
+      return (body["messages"] as JsonObject[])[1]?.["reasoning_content"];
+    };
+    assert.deepEqual(
+      [
+        sentBack("openai-compatible", "kimi-k3.1-pro"),
+        sentBack("fireworks", "accounts/fireworks/models/glm-5.3"),
+        sentBack("qwen", "qwen3.8-max"),
+        sentBack("openai", "kimi-k3.1-pro"),
+        sentBack("openai-compatible", "my-model"),
+        sentBack("openai-compatible", "gpt-5.5"),
+      ],
+      ["hm", "hm", "hm", "hm", undefined, undefined],
+    );
+  });
+
+  it("is told what the maker's own API is told: the field of the limit, and the role where that is known", () => {
+    const request = { model: "gpt-5.5", system: "s", messages: [userText("hi")], tools: [], maxOutputTokens: 9 };
+    const sent = (server: string, model: string): unknown => {
+      const { messages, max_tokens, max_completion_tokens } = createOpenAIChat({
+        recordsOf: server,
+        maxTokensField: "max_tokens",
+      }).encode({ ...request, model });
+      return [(messages as JsonObject[])[0]?.["role"], max_tokens, max_completion_tokens];
+    };
+    assert.deepEqual(
+      [sent("openai-compatible", "gpt-5.5"), sent("openai-compatible", "my-model"), sent("openai", "gpt-5.5")],
+      [
+        ["system", undefined, 9],
+        ["system", 9, undefined],
+        ["developer", undefined, 9],
+      ],
+    );
+  });
+
+  it("is not kept from thinking by a router where it cannot be", () => {
+    const router = createOpenAIChat({ recordsOf: "openrouter", effort: "reasoning" });
+    const asked = (model: string): unknown[] => {
+      const notes: string[] = [];
+      const request = { model, system: "", messages: [userText("hi")], tools: [], thinkingTokens: 0 };
+      return [router.encode(request, (note) => notes.push(note))["reasoning"], notes.length];
+    };
+    assert.deepEqual(
+      ["anthropic/claude-opus-5.5", "openai/gpt-6.1-sol", "moonshotai/kimi-k3.1-pro", "anthropic/claude-opus-5"].map(asked),
+      [
+        [{ effort: "low" }, 1],
+        [{ effort: "low" }, 1],
+        [{ effort: "low" }, 1],
+        [{ enabled: false }, 0],
+      ],
+    );
+  });
+});
+
 describe("what is not asked for as it was wished", () => {
   it("is told, on every wire", () => {
     const told = (
@@ -250,6 +335,10 @@ describe("what is not asked for as it was wished", () => {
         told(chat("openai").encode, { model: "gpt-5.5", effort: "high", tools: [tool] }),
         told(gemini.encode, { model: "gemini-3.8-flash", effort: "minimal", temperature: 0 }),
         told(gemini.encode, { model: "gemini-2.5-pro", thinkingTokens: 0 }),
+        told(anthropicMessages.encode, { model: "claude-fable-5-2", thinkingTokens: 0, effort: "xhigh" }),
+        told(chat("qwen").encode, { model: "qwen3.7-max", effort: "max" }),
+        told(chat("mistral").encode, { model: "devstral-2512", messages: [{ role: "user", content: [picture, paper] }] }),
+        told(gemini.encode, { model: "gemma-4-31b-it", messages: [{ role: "user", content: [paper] }] }),
       ],
       [
         [
@@ -268,6 +357,13 @@ describe("what is not asked for as it was wished", () => {
           "gemini-3.8-flash takes no temperature: it is asked without",
         ],
         ["gemini-2.5-pro thinks with 128 to 32768 tokens: it is asked with 128"],
+        ["claude-fable-5-2 cannot be kept from thinking: effort xhigh counts"],
+        ["qwen3.7-max knows no efforts: it is asked to think"],
+        [
+          "devstral-2512 sees no images: they are left out, and it is told so",
+          "devstral-2512 reads no PDF documents: they are left out, and it is told so",
+        ],
+        ["gemma-4-31b-it reads no PDF documents: they are left out, and it is told so"],
       ],
     );
   });

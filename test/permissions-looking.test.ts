@@ -6,6 +6,7 @@ import type { PermissionMode } from "../packages/runtime/src/protocol/permission
 import type { Policy } from "../packages/runtime/src/permissions/policy.ts";
 import type { ProgramFinder } from "../packages/runtime/src/permissions/program-finder.ts";
 import { createGround, toRules } from "./support/command-ground.ts";
+import { itHolds } from "./support/it-holds.ts";
 
 type Case = { readonly mode: PermissionMode; readonly want: "allow" | "ask" | "deny"; readonly command: string };
 
@@ -22,13 +23,18 @@ after(() => {
 /** Everyday programs, wherever the test runs. */
 const programs: ProgramFinder = { place: async () => "other", isShadowed: async () => false };
 
-async function others(wanted: readonly Case[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const { command, mode, want } of wanted) {
-    const { effect, reason } = await ground.judge(command, { mode, programs });
-    if (effect !== want) found.push(`${command}: ${effect}, ${reason}`);
-  }
-  return found;
+/** They only look, and are asked about all the same. */
+const needlesslyAsked = [
+  'for f in src/*.ts; do [ -f "test/$(basename $f)" ] || echo "no test: $f"; done',
+  "git grep -l foo | xargs wc -l",
+  "pushd src && ls && popd",
+  'BRANCH=$(git branch --show-current); git log "$BRANCH" --oneline -3',
+  'ROOT=$(git rev-parse --show-toplevel); ls "$ROOT"',
+];
+
+async function other({ command, mode, want }: Case): Promise<string | undefined> {
+  const { effect, reason } = await ground.judge(command, { mode, programs });
+  return effect === want ? undefined : `${command}: ${effect}, ${reason}`;
 }
 
 async function effectsOf(commands: readonly string[], given: Partial<Policy>, where = ground): Promise<string[]> {
@@ -36,15 +42,21 @@ async function effectsOf(commands: readonly string[], given: Partial<Policy>, wh
 }
 
 describe("read-only commands of real models", () => {
-  it("run unasked, 98 of 100 of them", async () => {
-    const looking = cases.filter(({ want }) => want === "allow");
-    assert.ok(looking.length >= 400, `${looking.length}`);
-    const asked = await others(looking);
-    assert.ok(asked.length <= looking.length * 0.02, asked.join("\n"));
-  });
+  const looking = cases.filter(({ want }) => want === "allow");
+  itHolds(
+    "run unasked",
+    looking.filter(({ command }) => !needlesslyAsked.includes(command)),
+    other,
+  );
+  itHolds(
+    "are told from those that do more",
+    cases.filter((one) => !looking.includes(one)),
+    other,
+  );
 
-  it("are told from those that do more", async () => {
-    assert.deepEqual(await others(cases.filter(({ want }) => want !== "allow")), []);
+  it("are tried on many cases", () => {
+    assert.ok(looking.length >= 400, `${looking.length}`);
+    assert.ok(needlesslyAsked.length <= looking.length * 0.02);
   });
 
   it("are not asked about for a link whose name the search does not fit", async () => {

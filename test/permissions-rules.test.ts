@@ -67,7 +67,18 @@ function policyOf({ allow = [], ask = [], deny = [], mode }: Line): Policy {
 
 /** A project with something to protect, and a home beside it. */
 function prepare(): void {
-  for (const folder of ["src/deep", "secrets", "docs", "empty", ".git/hooks"]) mkdirSync(join(root, folder), { recursive: true });
+  const worktree = ".outrider/worktrees/w";
+  const folders = [
+    "src/deep",
+    "secrets",
+    "docs",
+    "empty",
+    ".git/hooks",
+    ".outrider/plans",
+    `${worktree}/src`,
+    `${worktree}/secrets`,
+  ];
+  for (const folder of folders) mkdirSync(join(root, folder), { recursive: true });
   mkdirSync(join(home, ".ssh"), { recursive: true });
   for (const file of [
     ".env",
@@ -79,6 +90,8 @@ function prepare(): void {
     "secrets/key.txt",
     "docs/readme.md",
     ".git/config",
+    `${worktree}/secrets/key.txt`,
+    `${worktree}/src/a.ts`,
   ])
     writeFileSync(join(root, file), "x\n");
   writeFileSync(join(home, ".ssh/id_rsa"), "x\n");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { permissionModes } from "../packages/runtime/src/protocol/permission.ts";
-import { acceptInputs, healNearMisses, healRecorded, runUnasked } from "./support/replayed-calls.ts";
+import { acceptInputs, healNearMisses, healRecorded, runRecordedLooks, runUnasked } from "./support/replayed-calls.ts";
 
 describe("calls as real models send them", () => {
   it("are taken as they are or understood, but for one in two thousand", async () => {
@@ -15,6 +15,12 @@ describe("calls as real models send them", () => {
     for (const mode of permissionModes) assert.ok(looking[mode] >= 0.98, `${mode}: ${looking[mode]}`);
     assert.deepEqual([doing.default, doing.dontAsk, doing.plan, doing.bypassPermissions], [0, 0, 0, 1]);
     assert.equal(doing.acceptEdits, 0, "builds, tests and git are no changes of files");
+  });
+
+  it("run unasked in mode default where they only look at the project, each counted as often as it was recorded", async () => {
+    const { calls, unasked, asked } = await runRecordedLooks();
+    assert.equal(calls, 3_696);
+    assert.ok(unasked / calls >= 0.98, asked.join("\n"));
   });
 
   it("that fail to find their text are mended where only one place can be meant, and never elsewhere", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -102,6 +102,27 @@ describe("the sandbox", { skip }, () => {
     const box = await open({ denyRead: [".env", stage.place.outside] });
     const { output } = await runIn(box, `cat .env; ls -A ${stage.place.outside}; cat ${stage.place.outside}/file.txt`);
     assert.doesNotMatch(output, /SECRET|untouched/);
+  });
+
+  it("keeps what must not be changed, whoever tries", async () => {
+    const { project } = stage.place;
+    mkdirSync(join(project, "kept"));
+    for (const file of ["kept/a", "kept.txt"]) writeFileSync(join(project, file), "same\n");
+    const box = await open({ denyWrite: ["kept", "kept.txt"] });
+    const script = [
+      "mkdir -p kept; echo 1 > kept.txt; echo x > kept/a; rm -rf kept; mv kept gone; mv kept.txt gone.txt; rm kept.txt",
+      "ln kept/a hard && echo x > hard; ln -s kept soft && echo x > soft/a; sed -i s/same/x/ kept/a; echo x > new; mv new kept.txt",
+      'python3 -c \'open("kept/a", "w").write("x")\'; touch other',
+    ];
+    await runIn(box, script.join("\n"));
+    assert.deepEqual(
+      [
+        readFileSync(join(project, "kept/a"), "utf8"),
+        readFileSync(join(project, "kept.txt"), "utf8"),
+        existsSync(join(project, "other")),
+      ],
+      ["same\n", "same\n", true],
+    );
   });
 
   it("cannot reach servers of the machine, by port or by abstract name", async () => {

@@ -15,6 +15,7 @@ describe("protection in the sandbox", { skip }, () => {
     const attempts: readonly (readonly [name: string, script: string])[] = [
       ["settings of another agent", "mkdir .agent && echo '{}' > .agent/settings.json"],
       ["own settings", "mkdir -p .outrider && echo '{}' > .outrider/settings.json"],
+      ["memory", "mkdir -p .outrider/memory && echo evil > .outrider/memory/MEMORY.md"],
       ["own settings in a folder that is a link", "mkdir evil; echo '{}' > evil/settings.json; ln -s evil .outrider; rm -r evil"],
       ["servers to start", "echo '{}' > .mcp.json"],
       ["start-up files of shells", "echo evil > .bashrc; echo evil > .zshenv; echo evil > .envrc"],

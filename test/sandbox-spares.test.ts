@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, linkSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -14,7 +14,7 @@ if (victim !== undefined) {
   const { place, leave }: { place: Place; leave: boolean } = JSON.parse(victim);
   const workspace = await openBox(place);
   await runIn(workspace, "true");
-  await untilStanding(place, 2);
+  await untilStanding(place, 3);
   writeFileSync(join(place.project, "standing"), "");
   if (!leave) await pause(60_000);
 } else {
@@ -23,7 +23,7 @@ if (victim !== undefined) {
   describe("boxes that wait for their command", { skip }, () => {
     const stage = setUpBoxes();
     const { sh } = stage;
-    const standing = (): Promise<void> => untilStanding(stage.place, 2);
+    const standing = (): Promise<void> => untilStanding(stage.place, 3);
     const inProject = (name: string): string => join(stage.place.project, name);
 
     it("are there after the first command and gone with the workspace", async () => {
@@ -132,6 +132,63 @@ if (victim !== undefined) {
       assert.equal(environment.output, `${bytes}1\n`);
     });
 
+    describe("with a bash that waits for its script", () => {
+      const scripts = [
+        "echo $0 $# $- $LINENO $SECONDS $BASH_SUBSHELL $BASH_SOURCE; compgen -v outrider; trap; set -o",
+        "env | grep -v -e ^OUTRIDER_PROCESS_SCOPE -e ^_= | sort; pwd; echo $OLDPWD",
+        "cat; ls /proc/$$/fd; readlink /proc/$$/fd/0; ps -e --no-headers -o comm; true",
+        "echo out; echo err >&2; nonesuch; echo $(( 1 / 0 ))\necho $LINENO; false",
+        "trap 'echo at the end' EXIT; exit 3",
+        "kill -9 $$",
+        "umask; ulimit -a",
+        "echo é '漢🙂' \"it's\"; x=\\\\ä\nprintf '%s ' $LINENO \"$x\"; nonesuch\n",
+      ];
+      for (const script of scripts) {
+        it(`are what a new one would be: ${JSON.stringify(script)}`, async () => {
+          const options = { cwd: "sub", env: { ODD: "it's \n $(x)" } };
+          mkdirSync(inProject("sub"));
+          const plain = await sh(script, options);
+          await stage.workspace.close();
+          const again = await openBox(stage.place);
+          await runIn(again, "true", { ...options, isRepeated: true, cwd: "." });
+          await standing();
+          const before = waiting(stage.place);
+          assert.deepEqual(await runIn(again, script, { ...options, isRepeated: true }), plain);
+          assert.equal(
+            before.every((pid) => waiting(stage.place).includes(pid)),
+            false,
+            "it was one of those that waited",
+          );
+          await again.close();
+        });
+      }
+
+      it("go to the folder as it is when the command comes", async () => {
+        mkdirSync(inProject("sub"));
+        await sh("true", { isRepeated: true, cwd: "sub" });
+        await standing();
+        renameSync(inProject("sub"), inProject("old"));
+        mkdirSync(inProject("sub"));
+        writeFileSync(inProject("sub/here"), "");
+        assert.equal((await sh("ls", { isRepeated: true, cwd: "sub" })).output, "here\n");
+      });
+
+      it("are not for a command with other variables", async () => {
+        await sh("true", { isRepeated: true, env: { A: "1", B: "2" } });
+        await standing();
+        assert.equal((await sh("echo $A $B", { isRepeated: true, env: { A: "3" } })).output, "3\n");
+      });
+
+      it("run the command elsewhere when they cannot", async () => {
+        mkdirSync(inProject("bin"));
+        writeFileSync(inProject("bin/bash"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
+        const env = { PATH: `${inProject("bin")}:${process.env["PATH"]}` };
+        for (const word of ["one", "two", "three"]) {
+          assert.equal((await sh(`echo ${word}`, { isRepeated: true, env })).output, `${word}\n`);
+        }
+      });
+    });
+
     describe("whatever the command before did", () => {
       const mark = "\\036outrider-box-ready\\036";
       // `next` runs after each, in a box that stood while it ran.
@@ -173,7 +230,9 @@ if (victim !== undefined) {
 function waiting(place: Place): string[] {
   return readdirSync("/proc").filter((name) => {
     try {
-      const isShell = /^\/bin\/(?:sh|bash\0--posix)\0-s\0$/.test(readFileSync(`/proc/${name}/cmdline`, "latin1"));
+      const isShell = /^\/bin\/(?:sh|bash\0--posix)\0-s\0$|^bash\0-c\0IFS= read -r -u 3 /.test(
+        readFileSync(`/proc/${name}/cmdline`, "latin1"),
+      );
       return isShell && readFileSync(`/proc/${name}/environ`, "latin1").includes(`HOME=${place.home}`);
     } catch {
       return false;

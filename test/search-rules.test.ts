@@ -64,7 +64,7 @@ describe("searching a folder in which rules protect files", () => {
 
   for (const ripgrep of searches) {
     const by = ripgrep ? "with ripgrep" : "without ripgrep";
-    const deny = ["Read(./secrets.txt)", "Read(**/deep/*)", "Read(./private/**)", "Read(./line*/**)"];
+    const deny = ["Read(/secrets.txt)", "Read(**/deep/*)", "Read(./private/**)", "Read(./line*/**)"];
 
     it(`shows no line, no count and no name of a file that may not be read, ${by}`, async () => {
       const answers = {
@@ -104,16 +104,16 @@ describe("searching a folder in which rules protect files", () => {
     });
 
     it(`takes other spellings of a name for the same file, ${by}`, async () => {
-      const setup: Setup = { deny: ["Read(./SECRETS.TXT)"], ripgrep };
+      const setup: Setup = { deny: ["Read(/SECRETS.TXT)"], ripgrep };
       assert.equal(await say("Grep", { pattern: "secret-one" }, setup), `No matches found.\n${left(1)}`);
       assert.equal(
         await say("Glob", { pattern: "secrets.txt" }, setup),
-        `No files match secrets.txt in the working directory. To search the directories below it too, use **/secrets.txt.\n${left(1)}`,
+        `No files match secrets.txt in the working directory. Did you mean deep/secrets.txt or line\nbreak/secrets.txt?\n${left(1)}`,
       );
     });
 
     it(`obeys rules for one tool in that tool only, ${by}`, async () => {
-      const setup: Setup = { deny: ["Grep(./secrets.txt)", "Edit(./open.txt)"], ripgrep };
+      const setup: Setup = { deny: ["Grep(/secrets.txt)", "Edit(./open.txt)"], ripgrep };
       assert.equal(await say("Grep", { pattern: "secret-one|open" }, setup), `open.txt\n${left(1)}`);
       assert.equal(await say("Glob", { pattern: "secrets.txt" }, setup), "secrets.txt");
     });
@@ -135,7 +135,7 @@ describe("searching a folder in which rules protect files", () => {
     });
 
     it(`keeps to deny rules also where permissions are bypassed, ${by}`, async () => {
-      const setup: Setup = { deny: ["Read(./secrets.txt)"], mode: "bypassPermissions", ripgrep };
+      const setup: Setup = { deny: ["Read(/secrets.txt)"], mode: "bypassPermissions", ripgrep };
       assert.equal(await say("Grep", { pattern: "secret-one" }, setup), `No matches found.\n${left(1)}`);
     });
 
@@ -173,7 +173,7 @@ describe("searching a folder in which rules protect files", () => {
       get: (target, name): unknown => (name === "resolve" ? resolve : Reflect.get(target, name, target)),
     });
     try {
-      const said = await say("Grep", { pattern: "secret-one" }, { deny: ["Read(./secrets.txt)"], ripgrep: false }, racing);
+      const said = await say("Grep", { pattern: "secret-one" }, { deny: ["Read(/secrets.txt)"], ripgrep: false }, racing);
       assert.equal(said, `No matches found.\n${left(1)}`);
     } finally {
       rmSync(join(root, "swapped.txt"), { force: true });
@@ -181,10 +181,10 @@ describe("searching a folder in which rules protect files", () => {
   });
 
   it("lets no command search such a folder unasked", async () => {
-    const setup: Setup = { deny: ["Read(./secrets.txt)"], ripgrep: false };
+    const setup: Setup = { deny: ["Read(/secrets.txt)"], ripgrep: false };
     assert.match(
       await say("Bash", { command: "grep -r needle ." }, setup),
-      /Not permitted: .*Read\(\.\/secrets\.txt\) protects files/,
+      /Not permitted: .*Read\(\/secrets\.txt\) protects files/,
     );
     assert.match(await say("Bash", { command: "grep needle open.txt" }, setup), /needle in the open/);
   });
@@ -199,7 +199,7 @@ describe("searching a folder in which rules protect files", () => {
       },
     };
     const input = { pattern: "x" };
-    for (const deny of [[], ["Bash(rm:*)", "Edit(./secrets.txt)", "WebFetch"], ["Read(./secrets.txt)"]])
+    for (const deny of [[], ["Bash(rm:*)", "Edit(/secrets.txt)", "WebFetch"], ["Read(/secrets.txt)"]])
       await runToolCall(depsFor({ deny, ripgrep: false }, workspace, [probe]), toCall("Grep", input));
     assert.deepEqual(given, [undefined, undefined, false]);
   });

@@ -19,6 +19,13 @@ const bodies = {
   "killed.mjs": "if (tries === 0) process.kill(process.pid, 'SIGKILL');",
 };
 
+describe("test files", () => {
+  it("are played in the order in which they are given", () => {
+    const { text } = run({ files: ["unsteady.mjs", "good.mjs", "crashing.mjs"], again: false, concurrency: 1 });
+    assert.deepEqual(text.match(/^begins .*/gm), ["begins unsteady.mjs", "begins good.mjs", "begins crashing.mjs"]);
+  });
+});
+
 describe("a second try for test files that failed", () => {
   it("is given to those alone, and names them when they pass", () => {
     const { status, text, tries } = run({ files: ["good.mjs", "unsteady.mjs", "crashing.mjs", "killed.mjs"], again: true });
@@ -44,18 +51,18 @@ describe("a second try for test files that failed", () => {
   });
 });
 
-function run({ files, again }: { files: (keyof typeof bodies)[]; again: boolean }): {
+function run({ files, again, concurrency = 2 }: { files: (keyof typeof bodies)[]; again: boolean; concurrency?: number }): {
   status: number | null;
   text: string;
   tries: string[];
 } {
   const folder = mkdtempSync(join(temp, "run-"));
-  for (const name of files) writeFileSync(join(folder, name), testFile(join(folder, `${name}.tries`), bodies[name]));
+  for (const name of files) writeFileSync(join(folder, name), testFile(name, join(folder, `${name}.tries`)));
   const options = {
     node: process.execPath,
     files: files.map((name) => join(folder, name)),
-    flags: ["--test-reporter=tap", "--test-reporter-destination=stdout"],
-    concurrency: 2,
+    timeoutMs: 60_000,
+    concurrency,
     again,
     cwd: folder,
     env: { PATH: process.env["PATH"] },
@@ -69,10 +76,11 @@ function run({ files, again }: { files: (keyof typeof bodies)[]; again: boolean 
 }
 
 /** Each try adds one byte to `counter`. */
-function testFile(counter: string, body: string): string {
+function testFile(name: keyof typeof bodies, counter: string): string {
   return `import { appendFileSync, existsSync, readFileSync } from "node:fs";
     import { it } from "node:test";
     const tries = existsSync(${JSON.stringify(counter)}) ? readFileSync(${JSON.stringify(counter)}).length : 0;
     appendFileSync(${JSON.stringify(counter)}, "x");
-    it("does what it does", async () => { ${body} });`;
+    console.log("begins ${name}");
+    it("does what it does", async () => { ${bodies[name]} });`;
 }

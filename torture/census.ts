@@ -90,7 +90,7 @@ async function until(check: () => boolean): Promise<boolean> {
   return true;
 }
 
-function sleepers(mark: string): number[] {
+export function sleepers(mark: string): number[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {

@@ -7,12 +7,16 @@ import { damageLogs, readLog } from "./damage.ts";
 import { countEndings } from "./endings.ts";
 import { breakDisks } from "./faults.ts";
 import { killBatches } from "./batches.ts";
+import { killFleets } from "./fleets.ts";
 import { killRuns } from "./kills.ts";
 import { failProcesses } from "./process-faults.ts";
 import { failProviders } from "./provider-faults.ts";
 import type { Tally } from "./report.ts";
 import { closeScene, openScene, type Programs, runResume } from "./runs.ts";
 import { startPlanner } from "./scripted-agent.ts";
+import { soakTasks } from "./soak.ts";
+import { crowdServer } from "./crowded-server.ts";
+import { killTasks } from "./tasks.ts";
 import { killWorktrees, settleWorktrees } from "./worktrees.ts";
 import { doubleWriters } from "./writers.ts";
 import { killInboxes } from "./inboxes.ts";
@@ -38,6 +42,13 @@ const sizes = {
     trees: 1000,
     treeKills: 500,
     batchKills: 200,
+    fleetTasks: 10_000,
+    taskKills: 500,
+    soaked: 2000,
+    connections: 1000,
+    served: 200,
+    servedPrompts: 12,
+    seconds: 1800,
   },
   short: {
     corruptions: 3000,
@@ -59,6 +70,13 @@ const sizes = {
     trees: 30,
     treeKills: 8,
     batchKills: 10,
+    fleetTasks: 24,
+    taskKills: 8,
+    soaked: 200,
+    connections: 50,
+    served: 10,
+    servedPrompts: 3,
+    seconds: 4,
   },
 };
 const parts = [
@@ -74,6 +92,10 @@ const parts = [
   "endings",
   "worktrees",
   "batches",
+  "fleets",
+  "tasks",
+  "soak",
+  "server",
 ] as const;
 
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
@@ -86,6 +108,8 @@ export async function torture(
     /** A part of the counts, for a look at the long form. */
     share: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    /** How long the server is under load, whatever the form. */
+    seconds: { type: "string" },
   } as const;
   const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
   const unknown = positionals.filter((name) => !parts.some((part) => part === name));
@@ -121,6 +145,17 @@ export async function torture(
     if (wants("worktrees")) tell([await settleWorktrees({ scripts: size.trees, seed })]);
     if (wants("worktrees")) tell([await killWorktrees({ command: programs.command, kills: size.treeKills, seed })]);
     if (wants("batches")) tell([await killBatches({ command: programs.command, kills: size.batchKills, seed })]);
+    if (wants("fleets")) {
+      const { command, project } = programs;
+      tell(await killFleets({ command, project, tasks: size.fleetTasks, workers: 4, seed }));
+    }
+    if (wants("tasks")) tell([await killTasks({ programs, kills: size.taskKills, seed })]);
+    if (wants("soak")) tell([await soakTasks({ programs, tasks: size.soaked })]);
+    if (wants("server")) {
+      const { connections, served: sessions, servedPrompts: prompts } = size;
+      const seconds = Number(values.seconds ?? size.seconds);
+      tell([await crowdServer({ command: programs.command, connections, sessions, prompts, seconds, seed })]);
+    }
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {
     await server.close();
@@ -147,6 +182,12 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     trees: part(size.trees),
     treeKills: part(size.treeKills),
     batchKills: part(size.batchKills),
+    fleetTasks: part(size.fleetTasks),
+    taskKills: part(size.taskKills),
+    soaked: part(size.soaked),
+    connections: part(size.connections),
+    served: part(size.served),
+    seconds: part(size.seconds),
   };
 }
 

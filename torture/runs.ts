@@ -14,7 +14,7 @@ export type Fault = { at: number; how: string; root: "home" | "sessions" };
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string; operations: number };
 
-export type Programs = { command: string; resume: string; shim: string };
+export type Programs = { command: string; resume: string; tasks: string; soak: string; shim: string };
 
 let scenes = 0;
 
@@ -45,7 +45,8 @@ export async function runResume(programs: Programs, scene: Scene, fault?: Fault 
 
 type Start = { programs: Programs; scene: Scene; fault: (Fault & { killAfterMs?: number }) | undefined };
 
-async function runChild(args: string[], { programs, scene, fault }: Start): Promise<Ended> {
+/** A program of its own, with the shim that disturbs it. */
+export async function runChild(args: string[], { programs, scene, fault }: Start): Promise<Ended> {
   const counted = join(scene.folder, `operations-${args.length}`);
   rmSync(counted, { force: true });
   const child = spawn(process.execPath, ["--require", programs.shim, ...args], {

@@ -1,19 +1,33 @@
-// Runs in a namespace with nothing but loopback: node measure.mjs PLAN.json prints one JSON line for each contestant.
+// Runs in a namespace with nothing but loopback: node measure.mjs PLAN.json prints one JSON line for each contestant and part.
 import { readFileSync } from "node:fs";
 import { peers } from "./peers.mjs";
+import { probes, takeProbe } from "./probes.mjs";
 import { openPlace, openStage, runOnce } from "./stage.mjs";
 
-const { only, bins, repetitions, atOnce, limitMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { only, parts, bins, repetitions, atOnce, limitMs, probeMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const manyTurns = 20;
+const measures = { figures: measure, probes: probeAll };
 
 const stage = await openStage();
 for (const peer of peers) {
   if (only.length > 0 && peer.name !== "bare Node" && !only.includes(peer.name)) continue;
+  const who = { name: peer.name, version: bins[peer.name]?.version };
   const skipped = peer.package !== undefined && bins[peer.name]?.path === undefined;
-  const row = skipped ? { skipped: bins[peer.name]?.reason ?? "not installed" } : await measure(peer);
-  process.stdout.write(`${JSON.stringify({ name: peer.name, version: bins[peer.name]?.version, ...row })}\n`);
+  for (const part of parts) {
+    if (part === "probes" && peer.isFloor) continue;
+    const row = skipped ? { skipped: bins[peer.name]?.reason ?? "not installed" } : await measures[part](peer);
+    process.stdout.write(`${JSON.stringify({ part, ...who, ...row })}\n`);
+  }
 }
 await stage.close();
+
+/** What it did in each case; nothing here depends on how fast the machine is. */
+async function probeAll(peer) {
+  const seen = {};
+  for (const probe of probes)
+    seen[probe.key] = await takeProbe(probe, peer, { stage, bin: bins[peer.name]?.path, limitMs: probeMs });
+  return seen;
+}
 
 /** Each figure, or why there is none. The first run of all fills whatever caches there are, and is not counted. */
 async function measure(peer) {
@@ -35,13 +49,21 @@ async function measure(peer) {
       first: middle(good.map(({ first }) => first)),
       one: middle(good.map(({ ms }) => ms)),
       memory: shown(await figure(async () => (await run(place.words, { watchesMemory: true })).peak / 1e6)),
-      many: shown(await figure(async () => (await run(place.words, { turns: manyTurns })).ms)),
-      resume: peer.goOn ? shown(await figure(async () => (await run(peer.goOn(place.words))).first)) : null,
+      many: await middleOf(async () => (await run(place.words, { turns: manyTurns })).ms),
+      resume: peer.goOn ? await middleOf(async () => (await run(peer.goOn(place.words))).first) : null,
       crowd: shown(await figure(() => crowd(peer))),
     };
   } finally {
     place.remove();
   }
+}
+
+/** Of fewer runs: each takes longer. */
+async function middleOf(take) {
+  const runs = [];
+  for (let round = 0; round < Math.ceil(repetitions / 3); round++) runs.push(await figure(take));
+  const good = runs.flatMap(({ value }) => value ?? []);
+  return good.length > 0 ? middle(good) : { error: runs[0]?.error };
 }
 
 /** Many at once, each in a home of its own, until the last has ended. */

@@ -17,6 +17,7 @@ function configure(home, path, value) {
 export const peers = [
   {
     name: "bare Node",
+    isFloor: true,
     ask: ({ home }) => [process.execPath, join(bench, "floor.mjs"), join(home, "request.json"), join(home, "journal"), "text"],
     env: (url) => ({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url }),
     prepare(home) {

@@ -1,12 +1,13 @@
-// npm run bench:peers -- [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR]: peers from npm side by side with the built command, on a scripted model, in a
-// network namespace that has loopback only. Writes the tables of bench/README.md and README.md; they are never written by hand.
+// npm run bench:peers -- [--part figures|probes] [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR] [--no-write]: peers from npm side by side with the
+// built command, on a scripted model, in a network namespace that has loopback only. Keeps what was measured in results.json and writes the tables of
+// bench/README.md and README.md from it; they are never written by hand. Figures want a quiet machine, probes do not.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { peers } from "./peers.mjs";
-import { toComparison, toFigures } from "./tables.mjs";
+import { toComparison, toTables } from "./tables.mjs";
 
 const root = dirname(dirname(import.meta.dirname));
 const { values: flags } = parseArgs({
@@ -16,12 +17,21 @@ const { values: flags } = parseArgs({
     folder: { type: "string", default: join(tmpdir(), "outrider-bench-peers") },
     "no-write": { type: "boolean", default: false },
     only: { type: "string", default: "" },
+    part: { type: "string", multiple: true, default: ["figures", "probes"] },
   },
 });
 
 const bins = Object.fromEntries(peers.filter((peer) => peer.package).map((peer) => [peer.name, install(peer)]));
 const only = flags.only.split(",").filter(Boolean);
-const plan = { only, bins, repetitions: flags.quick ? 3 : 9, atOnce: Number(flags["at-once"]), limitMs: 60_000 };
+const plan = {
+  only,
+  parts: flags.part,
+  bins,
+  repetitions: flags.quick ? 3 : 9,
+  atOnce: Number(flags["at-once"]),
+  limitMs: 60_000,
+  probeMs: 120_000,
+};
 const machine = {
   cpu: cpus()[0]?.model.trim(),
   cores: cpus().length,
@@ -30,12 +40,18 @@ const machine = {
   load: loadavg()[0],
   date: new Date().toISOString().slice(0, 10),
 };
-const rows = await measureAll();
-const figures = toFigures(rows, { machine, plan });
-console.log(figures);
+const resultsFile = join(import.meta.dirname, "results.json");
+const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, "utf8")) : {};
+const measured = await measureAll();
+for (const part of flags.part) {
+  const rows = measured.filter((row) => row.part === part).map(({ part: _, ...row }) => row);
+  results[part] = { machine, repetitions: plan.repetitions, atOnce: plan.atOnce, rows };
+}
+console.log(toTables(results));
 if (!flags["no-write"]) {
-  replace("bench/README.md", figures);
-  replace("README.md", toComparison(rows));
+  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
+  replace("bench/README.md", toTables(results));
+  replace("README.md", toComparison(results));
 }
 
 /** From npm, into a folder of its own; what cannot be had is skipped, by name. */

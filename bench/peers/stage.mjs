@@ -4,19 +4,19 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { startModelServer } from "../../packages/runtime/dist/testing.js";
 
-/** How each peer calls its shell, and what makes it run `true`; never twice the same call, which some take for going round in circles. */
+/** How each peer calls its shell. */
 const shells = {
-  Bash: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
-  bash: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
-  exec_command: (turn) => ({ cmd: `true ${turn}` }),
-  shell_command: (turn) => ({ command: `true ${turn}` }),
-  shell: (turn) => ({ command: ["true", String(turn)] }),
-  run_shell_command: (turn) => ({ command: `true ${turn}`, description: "nothing" }),
+  Bash: (command) => ({ command, description: "nothing" }),
+  bash: (command) => ({ command, description: "nothing" }),
+  exec_command: (command) => ({ cmd: command }),
+  shell_command: (command) => ({ command }),
+  shell: (command) => ({ command: command.split(" ") }),
+  run_shell_command: (command) => ({ command, description: "nothing" }),
 };
 
-/** A scripted model that speaks every wire: `turns - 1` commands, then an answer. Requests without tools are about titles and the like. */
+/** A scripted model that speaks every wire. Requests without tools are about titles and the like. */
 export async function openStage() {
-  let turns = 1;
+  let script;
   let seen = [];
   const server = await startModelServer({
     keepsRequests: false,
@@ -24,17 +24,20 @@ export async function openStage() {
       const shell = Object.keys(shells).find((name) => JSON.stringify(body?.tools ?? null).includes(`"name":"${name}"`));
       if (shell === undefined) return { text: "pong" };
       seen.push(performance.now());
-      return seen.length % turns === 0 ? { text: "pong" } : { calls: [{ name: shell, input: shells[shell](seen.length) }] };
+      return script({ turn: seen.length, run: (command) => ({ calls: [{ name: shell, input: shells[shell](command) }] }) });
     },
   });
+  const follow = (next) => {
+    script = next;
+    seen = [];
+  };
   return {
     url: server.url,
     close: () => server.close(),
-    /** What follows is a run of this many turns. */
-    play(count) {
-      turns = count;
-      seen = [];
-    },
+    /** What follows is answered by `script({ turn, run })`: an answer, or `run(command)`. */
+    follow,
+    /** What follows is a run of this many turns: commands, no two alike, which some take for going round in circles, then an answer. */
+    play: (turns) => follow(({ turn, run }) => (turn % turns === 0 ? { text: "pong" } : run(`true ${turn}`))),
     /** When requests of the conversation came. */
     get seen() {
       return seen;
@@ -58,24 +61,38 @@ export function openPlace(peer, { url, bin }) {
 }
 
 /** Runs to the end; rejects when that is not success, or takes too long. Memory is the most that the process and its children held at once. */
-export async function runOnce([program, ...words], { cwd, env, limitMs, watchesMemory = false }) {
+export async function runOnce(words, { limitMs, ...options }) {
+  const { startedAt, ms, peak, code, output } = await runToEnd(words, { limitMs, ...options });
+  if (code === undefined) throw new Error(`it did not end within ${limitMs / 1000} s`);
+  if (code !== 0) throw new Error(`exit code ${code}: ${output.trim().split("\n").at(-1)?.slice(0, 160)}`);
+  return { startedAt, ms, peak };
+}
+
+/** However it ends; without a `code` it did not within the limit. `onStart` is given its process. */
+export async function runToEnd(
+  [program, ...words],
+  { cwd, env, limitMs, watchesMemory = false, watchesLeftovers = false, onStart },
+) {
   const startedAt = performance.now();
   const child = spawn(program, words, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let late = false;
   let [output, peak] = ["", 0];
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text) => (output = (output + text).slice(-2_000)));
   const ticks = watchesMemory ? setInterval(() => (peak = Math.max(peak, memoryOf(child.pid))), 20) : undefined;
-  const limit = setTimeout(() => kill(child), limitMs);
+  const limit = setTimeout(() => {
+    late = true;
+    kill(child);
+  }, limitMs);
+  onStart?.(child);
   const [code, signal] = await new Promise((resolve, reject) => {
     child.on("error", reject).on("exit", (...how) => resolve(how));
   });
   const endedAt = performance.now();
   clearInterval(ticks);
   clearTimeout(limit);
-  kill(child); // whatever it left behind
-  if (signal) throw new Error(`it did not end within ${limitMs / 1000} s`);
-  if (code !== 0) throw new Error(`exit code ${code}: ${output.trim().split("\n").at(-1)?.slice(0, 160)}`);
-  return { startedAt, ms: endedAt - startedAt, peak };
+  if (!watchesLeftovers) kill(child); // whatever it left behind
+  return { startedAt, ms: endedAt - startedAt, peak, code: late ? undefined : (code ?? signal), output };
 }
 
 /** The group that was started here, and nobody else. */

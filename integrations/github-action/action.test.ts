@@ -10,7 +10,7 @@ import { flags } from "../../packages/cli/src/flags/flags.ts";
 import { bin, eventually, model, projectRoot, tempFolder } from "../../test/e2e/command.ts";
 
 const action = join(projectRoot, "integrations/github-action");
-type Step = { id?: string; name: string; shell: string; run: string; env: Record<string, string> };
+type Step = { id?: string; name: string; shell?: string; run?: string; uses?: string; env?: Record<string, string> };
 type Action = {
   inputs: Record<string, { description: string; default?: string }>;
   outputs: Record<string, { value: string }>;
@@ -265,7 +265,7 @@ describe("the run", () => {
     const cwd = join(folder, "work");
     mkdirSync(cwd);
     const { env, server } = await model(replies, join(folder, "home"));
-    const step = definition.runs.steps.at(-1);
+    const step = definition.runs.steps.find(({ id }) => id === "run");
     const given = Object.entries(step?.env ?? {}).map(([name, value]) => {
       const input = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(value)?.[1];
       if (input === undefined) return [name, bin];
@@ -280,7 +280,8 @@ describe("the run", () => {
     );
     const outputs = readFileSync(files.GITHUB_OUTPUT, "utf8");
     const outputFile = /^output_file=(.*)$/m.exec(outputs)?.[1] ?? "";
-    return { ...ended, cwd, server, outputs, printed: readFileSync(outputFile, "utf8") };
+    const summary = existsSync(files.GITHUB_STEP_SUMMARY) ? readFileSync(files.GITHUB_STEP_SUMMARY, "utf8") : "";
+    return { ...ended, cwd, server, outputs, summary, printed: readFileSync(outputFile, "utf8") };
   }
 
   it("hands the prompt over as it is, and says the answer in the log, where nobody obeys it", async () => {
@@ -295,6 +296,27 @@ describe("the run", () => {
       log,
       /::group::Outrider: answer\n::stop-commands::(\S+)\nHello\.\n::set-output[^\n]*\n\n\n::\1::\n::endgroup::\n$/,
     );
+  });
+
+  it("keeps the run as a page that its summary names and links, also when it fails, unless nobody wants it", async () => {
+    const kept = await runAction({ prompt: "hi" }, [
+      { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "no" } } },
+    ]);
+    assert.equal(kept.code, 1, kept.log);
+    const file = /^report_file=(.*)$/m.exec(kept.outputs)?.[1] ?? "";
+    assert.match(readFileSync(file, "utf8"), /^<!doctype html>[\s\S]*Content-Security-Policy/);
+    assert.ok(kept.summary.includes(`The run as a page: \`${file}\``), kept.summary);
+    const summary = join(tempFolder("link"), "summary");
+    const { code } = await script("link-report.sh", {
+      GITHUB_STEP_SUMMARY: summary,
+      OUTRIDER_REPORT_URL: "https://x.invalid/a/1",
+    });
+    assert.deepEqual(
+      [code, readFileSync(summary, "utf8")],
+      [0, "\n[The run as a page](https://x.invalid/a/1): every step, change and cost.\n"],
+    );
+    const none = await runAction({ prompt: "hi", report: "false" }, [{ text: "Hello." }]);
+    assert.doesNotMatch(none.outputs + none.summary, /report_file|as a page/);
   });
 
   it("gives each input to the command as one argument", async () => {
@@ -348,7 +370,10 @@ describe("the run", () => {
 
 describe("action.yml", () => {
   it("lets no expression into a script", () => {
-    for (const { name, run, shell } of definition.runs.steps) {
+    const used = definition.runs.steps.flatMap(({ uses }) => uses ?? []);
+    assert.deepEqual(used, ["actions/upload-artifact@v4"]);
+    for (const { name, run = "", shell, uses } of definition.runs.steps) {
+      if (uses !== undefined) continue;
       assert.match(run, /^(?:exec )?bash "\$GITHUB_ACTION_PATH\/[a-z-]+\.sh"$/, name);
       assert.equal(shell, "bash");
     }
@@ -360,7 +385,7 @@ describe("action.yml", () => {
     const source = readFileSync(join(projectRoot, "packages/cli/src/ci/outputs.ts"), "utf8");
     for (const [name, { value }] of Object.entries(definition.outputs)) {
       assert.equal(value, `\${{ steps.run.outputs.${name} }}`);
-      assert.ok(name === "output_file" || source.includes(`${name}:`), name);
+      assert.ok(name === "output_file" || name === "report_file" || source.includes(`${name}:`), name);
     }
   });
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 main() {
-  local arguments=() prompt output code=0
+  local arguments=() prompt output report code=0
   add_flag --model "$INPUT_MODEL"
   add_flag --provider "$INPUT_PROVIDER"
   add_flag --permission-mode "$INPUT_PERMISSION_MODE"
@@ -27,11 +27,17 @@ main() {
     printf '%s' "$INPUT_PROMPT" > "$prompt"
   fi
   echo "output_file=$output" >> "$GITHUB_OUTPUT"
+  if [ "$INPUT_REPORT" = true ]; then
+    report=$(mktemp -d "$RUNNER_TEMP/outrider-report-XXXXXX")/report.html
+    arguments+=("--report=$report")
+    echo "report_file=$report" >> "$GITHUB_OUTPUT"
+  fi
 
   # The runner tells only this shell that the job was cancelled.
   "$INPUT_EXECUTABLE" "${arguments[@]}" -p < "$prompt" > "$output" &
-  trap "kill -TERM $! 2> /dev/null" INT TERM
-  while wait "$!" || code=$?; kill -0 "$!" 2> /dev/null; do code=0; done
+  child=$!
+  trap 'kill -TERM "$child" 2> /dev/null' INT TERM
+  while wait "$child" || code=$?; kill -0 "$child" 2> /dev/null; do code=0; done
   rm -f -- "$prompt"
   [ "$INPUT_OUTPUT_FORMAT" != text ] || show "$output"
   exit "$code"

@@ -11,35 +11,37 @@ const source = join(root, "packages/runtime/src");
 const slowestMs = 600_000;
 
 /**
- * Compiles the tests with all mutants asleep and runs each once: which mutants does it meet, and how long does it take? The answer is kept
- * under the hash of what was compiled, so that only changed tests and sources are asked again.
+ * Tests that are compiled with all mutants asleep and run once when they are first wanted: which mutants does each meet, and how long does it
+ * take? The answer is kept under the hash of what was compiled, so that only changed tests and sources are asked again.
  */
-export async function meetTests({ entries, mutants, place, output, jobs }) {
+export function openSlowTests({ mutants, place, output }) {
   const kept = join(place, "met");
   mkdirSync(kept, { recursive: true });
-  await compileWithMutants({ entries, mutants, output, banner: { js: preamble } });
-  const queue = [...entries];
-  const tests = [];
-  const work = async () => {
-    for (let entry = queue.shift(); entry; entry = queue.shift()) {
-      const file = join(output, entry.replace(/\.ts$/, ".mjs"));
-      const bundle = readFileSync(file, "utf8");
-      if (!bundle.includes('$mutant("')) continue; // it holds none
-      const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
-      if (!existsSync(answer)) {
-        const first = await runTests(file, { timeoutMs: slowestMs });
-        // A busy machine may fail a test that counts time.
-        const { passed, ms, met } = first.passed ? first : await runTests(file, { timeoutMs: slowestMs });
-        if (passed) writeFileSync(answer, JSON.stringify({ ms, met: [...met] }));
-        else console.log(`not used: ${entry} does not pass here`);
-        if (!passed) continue;
-      }
-      const { ms, met } = JSON.parse(readFileSync(answer, "utf8"));
-      tests.push({ entry, file, ms, met: new Set(met) });
+  const meetings = new Map();
+  const meet = async (entry) => {
+    await compileWithMutants({ entries: [entry], mutants, output, banner: { js: preamble } });
+    const file = join(output, entry.replace(/\.ts$/, ".mjs"));
+    const bundle = readFileSync(file, "utf8");
+    if (!bundle.includes('$mutant("')) return undefined; // it holds none
+    const answer = join(kept, createHash("sha256").update(bundle).digest("hex"));
+    if (!existsSync(answer)) {
+      const first = await runTests(file, { timeoutMs: slowestMs });
+      // A busy machine may fail a test that counts time.
+      const { passed, ms, met } = first.passed ? first : await runTests(file, { timeoutMs: slowestMs });
+      if (passed) writeFileSync(answer, JSON.stringify({ ms, met: [...met] }));
+      else console.log(`not used: ${entry} does not pass here`);
+      if (!passed) return undefined;
     }
+    const { ms, met } = JSON.parse(readFileSync(answer, "utf8"));
+    return { file, ms, met: new Set(met) };
   };
-  await Promise.all(Array.from({ length: jobs }, work));
-  return tests;
+  return {
+    /** Undefined for a test that holds no mutant, or does not pass without any. */
+    meet(entry) {
+      if (!meetings.has(entry)) meetings.set(entry, meet(entry));
+      return meetings.get(entry);
+    },
+  };
 }
 
 export async function compileWithMutants({ entries, stdin, mutants, output, banner = {}, plugins = [] }) {
@@ -57,7 +59,8 @@ export async function compileWithMutants({ entries, stdin, mutants, output, bann
         setup({ onLoad }) {
           onLoad({ filter: /packages\/runtime\/src\/.*\.ts$/ }, ({ path }) => {
             const planted = mutants.filter(({ file }) => file === relative(source, path));
-            return { contents: plantMutants(readFileSync(path, "utf8"), planted), loader: "ts" };
+            if (planted.length === 0) return undefined;
+            return { contents: plantMutants(planted[0].text, planted), loader: "ts" };
           });
         },
       },

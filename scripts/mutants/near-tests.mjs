@@ -2,26 +2,32 @@
 const near = {
   journal: [
     "session/guarantees",
-    "session/rewound",
+    "session/files/rewound",
     "session/interactive-session",
-    "session/project-session",
+    "session/past/project-session",
     "security-cases/session",
   ],
-  checkpoints: ["session/edit-checkpoints", "session/reversible", "session/rewound", "security-cases/checkpoint"],
+  checkpoints: [
+    "session/files/edit-checkpoints",
+    "session/files/reversible",
+    "session/files/rewound",
+    "security-cases/checkpoint",
+  ],
   settings: ["security-cases/trust", "security-cases/secret", "security-cases/permission", "session/session-policy"],
   hooks: ["session/hook", "engine/judge-call", "security-cases/hook", "test/hooks-docs"],
   permissions: [
-    ...["attacks", "cases", "commands", "everyday", "rules"].map((name) => `test/permissions-${name}`),
+    ...["attacks", "cases", "commands", "everyday", "looking", "rules"].map((name) => `test/permissions-${name}`),
     "security-cases/permission",
     "test/search-rules",
     "engine/judge-call",
   ],
-  context: ["session/session-compaction", "session/compact-command", "session/bounded-requests"],
+  context: ["session/prompts/session-compaction", "session/prompts/session-commands", "session/bounded-requests"],
   engine: ["src/session/", "test/border/", "security-cases/permission", "security-cases/hook", "security-cases/resource"],
   session: [
     "engine/turn",
     "live/host-tools",
     "live/control-requests",
+    "test/commands",
     "test/border/",
     "security-cases/session",
     "security-cases/resource",
@@ -30,10 +36,17 @@ const near = {
   workspace: ["test/sandbox", "test/path-races", "test/inert-git", "security-cases/sandbox", "tools/builtin/bash"],
   "transports/live": ["security-cases/display"],
   util: [
-    ...["session/held-deltas", "session/redacted-events", "session/masked-requests", "session/nothing-altered"],
+    ...["session/events/held-deltas", "session/events/redacted-events", "session/masked-requests", "session/nothing-altered"],
     ...["settings/hide-secrets", "workspace/environment", "security-cases/secret"],
   ],
 };
+
+/** A name that no test has any more would ask nobody, and say nothing of it. */
+export function checkNames(tests) {
+  const names = Object.values(near).flat();
+  const gone = names.filter((name) => !tests.some((test) => test.includes(name)));
+  if (gone.length > 0) throw new Error(`scripts/mutants/near-tests.mjs names tests that are not there: ${gone.join(", ")}`);
+}
 
 export function isNear(test, folder) {
   if (test.startsWith(`packages/runtime/src/${folder}/`)) return true;
@@ -41,8 +54,8 @@ export function isNear(test, folder) {
 }
 
 const quick = {
-  permissions: /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|rules)|permission-cases/,
-  util: /util\/(?:redact|known-|secret-|hex-secrets|unfinished-)|session\/held-deltas|workspace\/environment|settings\/hide-secrets/,
+  permissions: /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|looking|rules)|permission-cases/,
+  util: /util\/(?:redact|known-|secret-|hex-secrets|unfinished-)|session\/events\/held-deltas|workspace\/environment|settings\/hide-secrets/,
 };
 
 /** Tests that keep nothing between them but files, so that one process can run them for many mutants. Random ones come after them. */

@@ -48,6 +48,7 @@ export function writeDebianPackage({ binary, platform, version, notices, epoch, 
         "",
       ].join("\n"),
     );
+    execFileSync("chmod", ["-R", "u=rwX,go=rX", place]); // whatever the umask of whoever releases
     execFileSync(
       "dpkg-deb",
       ["--root-owner-group", "-Zxz", "--build", place, join(out, `outrider_${version}_${architecture}.deb`)],

@@ -1,12 +1,18 @@
-// Part of the standalone command: what stands for `require` there.
+// Part of the standalone command: where it finds its own parts and modules of the runtime, and nothing else: no file of the folder that the
+// command happens to run in.
 
-/** Finds parts of the command and modules of the runtime, and nothing else: no file of the folder that the command happens to run in. */
-export function createPartLoader(parts) {
-  return (id) => {
-    const name = id.startsWith("/") ? `.${id.replace(/\.cjs$/, ".js")}` : undefined;
-    if (name !== undefined && parts[name]) return { [name]: parts[name] };
-    const module = process.getBuiltinModule(id);
-    if (module === undefined) throw new Error(`There is no module ${id}`);
-    return module;
+/** Stands for `require`. */
+export function requireBuiltin(id) {
+  const module = process.getBuiltinModule(id);
+  if (module === undefined) throw new Error(`There is no module ${id}`);
+  return module;
+}
+
+/** What a file of the build holds: here, of each part, the part alone. */
+export function createPartReader(parts) {
+  return (file) => {
+    const name = `./${file.replace(/\.cjs$/, ".js")}`;
+    if (!parts[name]) throw new Error(`There is no part ${name}`);
+    return { [name]: parts[name] };
   };
 }

@@ -1,5 +1,5 @@
-// Part of the standalone command: ripgrep is inside it, and a program must be a file to be started.
-import { createHash } from "node:crypto";
+// Part of the standalone command: ripgrep is inside it, and a program must be a file to be started. `node:crypto` and `node:zlib` take Bun
+// some milliseconds to load, and most runs search nothing.
 import {
   chmodSync,
   closeSync,
@@ -13,7 +13,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
 
 /** Where ripgrep is, below OUTRIDER_HOME; written there at the first search. Throws where that cannot be: then another search is taken. */
 export function unpackRipgrep(inside, hash) {
@@ -24,6 +23,7 @@ export function unpackRipgrep(inside, hash) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
+  const { gunzipSync } = process.getBuiltinModule("node:zlib");
   writeFileSync(temporary, gunzipSync(readFileSync(inside)), { mode: 0o700, flag: "wx" });
   chmodSync(temporary, 0o700);
   renameSync(temporary, file);
@@ -32,6 +32,7 @@ export function unpackRipgrep(inside, hash) {
 
 /** Only a file of our own that nobody else can write, with exactly this content: it is going to be run. */
 function holds(file, hash) {
+  const { createHash } = process.getBuiltinModule("node:crypto");
   try {
     const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     try {

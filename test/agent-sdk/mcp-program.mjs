@@ -17,4 +17,7 @@ server.registerTool("ask", { description: "Asks the user", inputSchema: {} }, as
 server.registerTool("secrets", { description: "Shows its environment", inputSchema: {} }, async () => ({
   content: [{ type: "text", text: `key=${process.env.ANTHROPIC_API_KEY ?? "none"}` }],
 }));
+server.registerResource("page", "ui://program/page", { mimeType: "text/html" }, async (uri) => ({
+  contents: [{ uri: uri.href, mimeType: "text/html", text: "<p>hello</p>" }],
+}));
 await server.connect(new StdioServerTransport());

@@ -220,6 +220,17 @@ describe("MCP servers that are programs", () => {
     feed.end();
   });
 
+  it("readMcpResource has what a server shows in a page, and nothing else of it", async () => {
+    const { open } = await stage([]);
+    const feed = new Feed();
+    const query = open(feed, { mcpServers: { program } });
+    const { contents } = await query.readMcpResource("program", "ui://program/page");
+    assert.deepEqual(contents, [{ uri: "ui://program/page", mimeType: "text/html", text: "<p>hello</p>" }]);
+    await assert.rejects(query.readMcpResource("program", "file:///etc/passwd"), /ui:/);
+    await assert.rejects(query.readMcpResource("nobody", "ui://program/page"), /not found/i);
+    feed.end();
+  });
+
   it("reconnectMcpServer and toggleMcpServer, and a clear no for a server that is not there", async () => {
     const { open } = await stage([{ text: "one" }, { text: "two" }, { text: "three" }]);
     const feed = new Feed();

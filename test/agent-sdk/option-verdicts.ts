@@ -23,8 +23,10 @@ const others: Readonly<Record<string, Verdict>> = {
   "setMcpPermissionModeOverride()": { verdict: "refused", words: "`setPermissionMode()` and rules do it" },
   "updateSettings()": { verdict: "refused", words: "`applyFlagSettings()` changes the session; files are the user's" },
   "reloadOutputStyles()": { verdict: "works", words: "there is one style" },
-  "readMcpResource()": { verdict: "refused", words: "the model reads resources through tools of the server" },
-  "backgroundTasks()": { verdict: "refused", words: "nothing goes on beside a turn yet" },
+  "backgroundTasks()": {
+    verdict: "refused",
+    words: "what runs is not moved there; `run_in_background` and `background` of an agent start there",
+  },
 };
 
 /** Words that mean something else elsewhere. */

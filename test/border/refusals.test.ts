@@ -5,6 +5,7 @@ import { after, describe, it } from "node:test";
 import type { JsonObject } from "../../packages/runtime/src/protocol/content.ts";
 import { type RecordedRequest, type ServerReply, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 import { lines, projectRoot, type Run, run, tempFolder } from "../e2e/command.ts";
+import { images } from "./images.ts";
 import { imagesOf, toolsOf } from "./strict-wire.ts";
 
 type Wire = {
@@ -83,9 +84,9 @@ async function place({ profile, path }: Wire, reply: (request: RecordedRequest, 
   writeFileSync(join(home, "settings.json"), JSON.stringify({ currentProvider: "work", providers: { work } }));
   const config = JSON.stringify({ mcpServers: { odd: { command: process.execPath, args: [server] } } });
   const env = { OUTRIDER_HOME: home, WORK_KEY: "k", OUTRIDER_RETRY_BASE_MS: "5" };
-  const ask = (...args: string[]): Promise<Run> =>
-    run(["-p", ...args, "--output-format", "json", "--mcp-config", config, "--allowedTools", "mcp__odd"], { env, cwd });
-  return { home, model, ask };
+  const askPlain = (...args: string[]): Promise<Run> => run(["-p", ...args, "--output-format", "json"], { env, cwd });
+  const ask = (...args: string[]): Promise<Run> => askPlain(...args, "--mcp-config", config, "--allowedTools", "mcp__odd");
+  return { home, cwd, model, ask, askPlain };
 }
 
 const isAboutLiar: ServerReply = { calls: [{ name: "mcp__odd__liar" }] };
@@ -140,6 +141,70 @@ describe("a request that the provider refuses because of one part", () => {
         [0, "answer 1", 2],
         ended.stdout + ended.stderr,
       );
+    });
+  }
+});
+
+describe("sealed thinking that the provider cannot read", () => {
+  const seals = [
+    {
+      wire: "openai over Responses",
+      seal: /encrypted-/,
+      complaint: {
+        error: {
+          message: "The encrypted content encr... could not be verified.",
+          type: "invalid_request_error",
+          param: "input[1]",
+          code: "invalid_encrypted_content",
+        },
+      },
+    },
+    {
+      wire: "gemini",
+      seal: /"thoughtSignature":"(?!skip_thought_signature_validator)/,
+      complaint: { error: { code: 400, message: "Thought signature is not valid.", status: "INVALID_ARGUMENT" } },
+    },
+  ];
+  for (const { wire: name, seal, complaint } of seals) {
+    it(`is left out when a session is continued, and words and calls are not: ${name}`, async () => {
+      const wire = wires.find((one) => one.name === name);
+      assert.ok(wire);
+      const { home, model, ask } = await place(wire, ({ body }, index) => {
+        if (index === 0) return { reasoning: "look first", calls: [{ name: "mcp__odd__liar", input: { at: "there" } }] };
+        if (index === 1) return { reasoning: "enough", text: "first answer" };
+        return seal.test(conversation(body)) ? { status: 400, body: complaint } : { text: `answer ${index}` };
+      });
+      const begun = await ask("take a shot");
+      assert.equal(begun.code, 0, begun.stdout + begun.stderr);
+      const ended = await ask("--continue", "go on");
+      assert.deepEqual([ended.code, resultOf(ended)["result"]], [0, "answer 3"], ended.stdout + ended.stderr);
+      const journal = readFileSync(join(home, "sessions", `${resultOf(ended)["session_id"]}.jsonl`), "utf8");
+      assert.match(
+        journal,
+        /"warning.raised","message":"The provider refused the sealed thinking of earlier answers\. It is left out/,
+      );
+      const sent = conversation(model.requests[3]?.body);
+      assert.match(sent, /there.*first answer/);
+      assert.doesNotMatch(sent, /A part stood here/);
+      const again = await ask("--continue", "and now?");
+      assert.deepEqual([again.code, model.requests.length], [0, 5], again.stdout + again.stderr);
+      assert.ok(conversation(model.requests[4]?.body).startsWith(sent.slice(0, -1)));
+    });
+  }
+});
+
+describe("the tools of a request", () => {
+  for (const wire of wires) {
+    it(`are the same bytes before and after an image came in: ${wire.name}`, async () => {
+      const { cwd, model, askPlain } = await place(wire, (_, index) =>
+        index === 0 ? { calls: [{ name: "Read", input: { file_path: "x.png" } }] } : { text: "seen" },
+      );
+      writeFileSync(join(cwd, "x.png"), Buffer.from(images.png, "base64"));
+      const ended = await askPlain("look");
+      assert.deepEqual([ended.code, model.requests.length], [0, 2], ended.stdout + ended.stderr);
+      const [before, after] = model.requests.map(({ body }) => body as JsonObject);
+      assert.equal(imagesOf(after).length, 1);
+      assert.equal(JSON.stringify(after?.["tools"]), JSON.stringify(before?.["tools"]));
     });
   }
 });

@@ -94,7 +94,7 @@ describe("the page of the server", { skip: findBrowser() === undefined && "there
     await other.page.locator(`[data-session="${id}"]`).first().click();
     for (const { page } of [one, other]) await waitText(page, ".perm-c", "touch made.txt && echo made it");
     assert.match(await one.page.title(), /^Waiting for you/);
-    assert.match((await one.page.textContent(".perm-r")) ?? "", /exactly this/);
+    assert.match((await one.page.textContent(".perm-r")) ?? "", /covers this until the session ends/);
     await other.page.screenshot({ path: join(screens, "live-permission.png") });
     assert.deepEqual(await seriousFindings(other.page), []);
     await one.page.locator(".bar h1").click();
@@ -144,6 +144,7 @@ describe("the page of the server", { skip: findBrowser() === undefined && "there
     await page.keyboard.press("Enter");
     await waitText(page, ".steps", "Done: the total is in whole cents.");
     await waitText(page, ".steps", "You said: then say thanks");
+    assert.equal(await page.evaluate("document.activeElement.id"), "prompt"); // and not nowhere, with the card that is gone
     await page.locator(".bar h1").click();
     await page.keyboard.press("E");
     assert.equal(await page.locator(".is-sel.is-error").count(), 1);

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { findBrowser, openBrowser, seriousFindings } from "./browser.ts";
-import { hostileTranscript, longTranscript, variedSession } from "./sample-runs.ts";
+import { hostileTranscript, longTranscript, variedSession, wideSession } from "./sample-runs.ts";
 
 const command = join(process.cwd(), "packages/cli/bin/outrider.js");
 const screens = join(process.cwd(), ".cache/screens");
@@ -59,6 +59,60 @@ describe("the report as a browser shows it", { skip: findBrowser() === undefined
     assert.match((await page.textContent(".strip")) ?? "", /2 errors/);
     await page.screenshot({ path: join(screens, "report-light.png"), fullPage: true });
     assert.deepEqual(complaints, []);
+  });
+
+  test("of a file that was edited several times, what it came to stands first, with the steps it is of", async () => {
+    const place = mkdtempSync(join(folder, "edits-"));
+    const edit = (from: string, to: string) => ({
+      name: "Edit",
+      input: { file_path: "a.txt", old_string: from, new_string: to },
+    });
+    writeFileSync(join(place, "a.txt"), "one\ntwo\nthree\n");
+    const replies = [
+      { text: "", calls: [{ name: "Read", input: { file_path: "a.txt" } }] },
+      { text: "", calls: [edit("two", "zwei")] },
+      { text: "", calls: [edit("zwei", "deux"), edit("three", "drei")] },
+      { text: "", calls: [edit("drei", "three")] },
+      { text: "Done." },
+    ];
+    writeFileSync(join(place, "replies.json"), JSON.stringify(replies));
+    const flags = ["--provider", "scripted", "--model", "replies.json", "--permission-mode", "acceptEdits", "--sandbox", "off"];
+    const env = { ...process.env, OUTRIDER_HOME: join(place, "home") };
+    execFileSync(process.execPath, [command, "-p", "go", ...flags], { stdio: "pipe", cwd: place, env });
+    const [log = ""] = readdirSync(join(place, "home/sessions")).filter((name) => name.endsWith(".jsonl"));
+    const { page, complaints } = await show("edits", readFileSync(join(place, "home/sessions", log), "utf8"));
+    await page.keyboard.press("2");
+    const rows = await page.locator("#p-changes .ch-f > .block tr").allTextContents();
+    assert.deepEqual(rows, ["1one", "2−two", "2+deux", "3three"]);
+    assert.match((await page.textContent("#p-changes .ch-f > .block .block-h")) ?? "", /by step 4/);
+    assert.equal(await page.locator("#p-changes .each .block").count(), 4);
+    await page.click("#p-changes .each summary");
+    await page.screenshot({ path: join(screens, "report-edits.png") });
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the keys of the dialog are its own, Esc closes it, and y copies a link to the step that is read", async () => {
+    const { page, complaints } = await show("varied", variedSession(), { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.keyboard.press("?");
+    assert.equal(await page.locator("dialog[open]").count(), 1);
+    await page.keyboard.press("2");
+    assert.equal(await page.getAttribute("#t-steps", "aria-selected"), "true");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("dialog[open]").count(), 0);
+    for (const key of ["j", "j", "y"]) await page.keyboard.press(key);
+    assert.match(await page.evaluate("navigator.clipboard.readText()"), /#step-2$/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a link leads to its step in a run of 10,000, wherever that is", async () => {
+    for (const hash of ["#step-9000", "#step-3000-call-1", "#step-10000"]) {
+      const { page, complaints } = await show("linked", longTranscript(10_000), { hash });
+      const step = hash.slice(1).replace(/-call.*/, "");
+      const isSeen = `(() => { const box = document.getElementById("${step}")?.getBoundingClientRect(); return box !== undefined && box.top > -5 && box.top < innerHeight; })()`;
+      for (let looks = 0; looks < 100 && !(await page.evaluate(isSeen)); looks++) await page.waitForTimeout(100);
+      assert.equal(await page.evaluate(isSeen), true, hash);
+      assert.deepEqual(complaints, []);
+    }
   });
 
   test("each tab shows its own, by click and by key", async () => {
@@ -140,6 +194,45 @@ describe("the report as a browser shows it", { skip: findBrowser() === undefined
       await page.screenshot({ path: join(screens, `report-${name}-open.png`), fullPage: true });
       assert.deepEqual(complaints, []);
     });
+
+  for (const width of [390, 768, 1280])
+    test(`words without an end widen no page of ${width} px`, async () => {
+      const viewport = { width, height: 844 };
+      const { page, complaints } = await show(`wide-${width}`, wideSession(), { viewport });
+      const widths = async (): Promise<unknown> =>
+        await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      for (const key of ["x", "2", "3", "4", "5", "1"]) {
+        await page.keyboard.press(key);
+        assert.equal(await widths(), 0, `report after ${key}`);
+      }
+      await page.screenshot({ path: join(screens, `report-wide-${width}.png`), fullPage: true });
+      const [first, second, many] = ["one", "other", "many"].map((name) => join(folder, `${name}-${width}`));
+      for (const file of [first, second]) writeFileSync(`${file}.jsonl`, wideSession());
+      const env = { PATH: process.env["PATH"], HOME: folder };
+      const run = (...args: string[]) => execFileSync(process.execPath, [command, ...args], { env, stdio: "pipe" });
+      run("compare", `${first}.jsonl`, `${second}.jsonl`, "-o", `${first}.html`);
+      run("report", `${first}.jsonl`, `${second}.jsonl`, "-o", String(many));
+      for (const file of [`${first}.html`, join(String(many), "index.html")]) {
+        await page.goto(String(pathToFileURL(file)));
+        await page.waitForSelector("h1");
+        assert.equal(await widths(), 0, file);
+      }
+      assert.deepEqual(complaints, []);
+    });
+
+  test("the timeline is one stop of the tab key, and its arrows go from step to step", async () => {
+    const { page } = await show("varied", variedSession());
+    const stops: string[] = [];
+    for (let presses = 0; presses < 14; presses++) {
+      await page.keyboard.press("Tab");
+      stops.push(await page.evaluate("document.activeElement.closest('.wf') ? 'timeline' : document.activeElement.tagName"));
+    }
+    assert.equal(stops.filter((name) => name === "timeline").length, 1, stops.join(" "));
+    await page.locator(".wf-s").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.getAttribute(".is-sel", "data-n"), "2");
+    assert.ok((await page.locator(".wb.on").count()) > 0);
+  });
 
   test("on paper every tab is there", async () => {
     const { page } = await show("varied", variedSession());

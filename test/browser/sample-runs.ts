@@ -144,6 +144,38 @@ export function variedSession(): string {
   return events.map((event) => JSON.stringify(event)).join("\n");
 }
 
+/** The same with words that no line can hold, wherever a model, a tool or a person puts words. */
+export function wideSession(): string {
+  const long = (words: string): string => `${words}-${"wide".repeat(150)}`;
+  const named = {
+    seq: 3,
+    at: new Date(began).toISOString(),
+    sessionId: "0a1b2c3d-0000-4000-8000-000000000001",
+    type: "session.named",
+  };
+  return [
+    "claude-sonnet-4-5",
+    "Checkout applies",
+    "Let me look first",
+    "Found it",
+    "529 overloaded",
+    "npm test",
+    "npm install",
+    "src/cart",
+    "money",
+    "Find every caller",
+    "Explore",
+    "not today",
+    "prettier",
+    "/home/dev/shop",
+    "That is all",
+    "| 1 ",
+    "We fixed the cart",
+  ]
+    .reduce((text, words) => text.replaceAll(words, long(words)), variedSession())
+    .replace("\n", `\n${JSON.stringify({ ...named, name: long("A name") })}\n`);
+}
+
 export const attacks = [
   "<script>window.pwned = 1</script>",
   "</script><script>window.pwned = 1</script>",

@@ -15,17 +15,11 @@ const events = [...new Set(Object.values(recorded).flatMap((scenario) => Object.
 /** Events of the recordings that never come here, and why. */
 const unfired: Readonly<Record<string, string>> = {
   CwdChanged: "each command starts in the project's folder",
-  Elicitation: "a server's questions go to the host",
-  ElicitationResult: "a server's questions go to the host",
   MessageDisplay: "nothing is displayed",
-  Notification: "of these, only permission_prompt comes here",
-  TaskCompleted: "there is no list of tasks",
-  TaskCreated: "there is no list of tasks",
 };
 
 /** Fields of the recordings that are not told here, or otherwise, and why. */
 const differing: Readonly<Record<string, string>> = {
-  "UserPromptSubmit.session_title": "hooks cannot name a session",
   "PostToolBatch.tool_calls.tool_response": "an agent's answer is words, as those of other tools are",
 };
 
@@ -41,8 +35,26 @@ const bash = (command: string) => ({ name: "Bash", input: { command, description
 const line = (text: string): string => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
 const live = ["--input-format", "stream-json", "--output-format", "stream-json"];
 
+const calls = (...uses: readonly (readonly [string, object])[]) => ({ calls: uses.map(([name, input]) => ({ name, input })) });
+const server = {
+  command: process.execPath,
+  args: [join(projectRoot, "test/contract/tiny-mcp-server.mjs")],
+  env: { FEATURES: "elicit" },
+};
+const output = (event: string, fields: object): string =>
+  `echo '${JSON.stringify({ hookSpecificOutput: { hookEventName: event, ...fields } })}'`;
+
+type Scenario = {
+  readonly args: string[];
+  readonly stdin?: string;
+  readonly replies: ModelServerOptions["replies"];
+  readonly env?: Record<string, string>;
+  /** What the hook of an event does with its input, beside keeping it. */
+  readonly does?: Readonly<Record<string, string>>;
+};
+
 /** Each recording that has inputs of hooks, as it can be run here. */
-const scenarios: Readonly<Record<string, { args: string[]; stdin?: string; replies: ModelServerOptions["replies"] }>> = {
+const scenarios: Readonly<Record<string, Scenario>> = {
   hooks_every_event_tools: {
     args: ["-p", "--output-format", "stream-json", "--include-hook-events", "--allowedTools", "Bash", "--", "/c some args"],
     replies: [
@@ -54,17 +66,36 @@ const scenarios: Readonly<Record<string, { args: string[]; stdin?: string; repli
       { text: "done" },
     ],
   },
-  hooks_userprompt_context: { args: live, stdin: line("first") + line("second"), replies: [{ text: "a" }, { text: "b" }] },
+  hooks_userprompt_context: {
+    args: live,
+    stdin: line("first") + line("second"),
+    replies: [{ text: "a" }, { text: "b" }],
+    does: { UserPromptSubmit: output("UserPromptSubmit", { sessionTitle: "A title" }) },
+  },
   cmd_clear_with_hooks: { args: live, stdin: line("one"), replies: [{ text: "r1" }] },
   mem_all_places: { args: ["-p", "go"], replies: [{ text: "ok" }] },
-  mcp2_elicit_host: { args: ["-p", "go"], replies: [{ text: "ok" }] },
-  task_tools_env: { args: ["-p", "go"], replies: [{ text: "ok" }] },
+  mcp2_elicit_host: {
+    args: ["-p", "go", "--mcp-config", JSON.stringify({ mcpServers: { fxsrv: server } }), "--allowedTools", "mcp__fxsrv"],
+    replies: [calls(["mcp__fxsrv__ask_user", {}]), calls(["mcp__fxsrv__ask_url", {}]), { text: "ok" }],
+    does: {
+      Elicitation: `! grep -q '"mode":"form"' || ${output("Elicitation", { action: "accept", content: { name: "Bob" } })}`,
+    },
+  },
+  task_tools_env: {
+    args: ["-p", "go"],
+    env: { CLAUDE_CODE_ENABLE_TODO_TOOLS: "1" },
+    replies: [
+      calls(["TaskCreate", { subject: "one", description: "d1" }]),
+      calls(["TaskUpdate", { taskId: "1", status: "completed" }]),
+      { text: "ok" },
+    ],
+  },
 };
 
 describe("inputs of hooks, beside those that were recorded of Claude Code", () => {
   for (const [name, scenario] of Object.entries(recorded))
     it(name, async () => {
-      const { args, stdin, replies } = scenarios[name] ?? { args: [], replies: [] };
+      const { args, stdin, replies, env: said, does = {} } = scenarios[name] ?? { args: [], replies: [] };
       const home = realpathSync(tempFolder());
       const cwd = join(home, "cwd");
       mkdirSync(join(home, ".claude"));
@@ -74,16 +105,26 @@ describe("inputs of hooks, beside those that were recorded of Claude Code", () =
       writeFileSync(join(home, ".claude/CLAUDE.md"), "User memory\n");
       mkdirSync(join(home, ".claude/commands"));
       writeFileSync(join(home, ".claude/commands/c.md"), "Do it with $ARGUMENTS\n");
-      const hook = (event: string) => ({ type: "command", command: `{ cat; echo; } >> ${join(home, event)}.jsonl` });
+      const hook = (event: string) => {
+        const [file, then] = [join(home, event), does[event] ?? "true"];
+        return {
+          type: "command",
+          command: `input=$(cat); printf '%s\\n' "$input" >> ${file}.jsonl; printf %s "$input" | { ${then}; }`,
+        };
+      };
       const hooks = Object.fromEntries(events.map((event) => [event, [{ hooks: [hook(event)] }]]));
       writeFileSync(join(home, ".claude/settings.json"), JSON.stringify({ hooks }));
       const { env } = await model(replies, home);
-      const { code, stderr } = await run(args, { cwd, env: { ...env, HOME: home }, ...(stdin !== undefined && { stdin }) });
+      const { code, stderr } = await run(args, {
+        cwd,
+        env: { ...env, HOME: home, ...said },
+        ...(stdin !== undefined && { stdin }),
+      });
       assert.equal(code, 0, stderr);
       const breaks = Object.entries(scenario).flatMap(([event, rows]) => {
         const heard = inputsOf(join(home, `${event}.jsonl`));
         if (event in unfired) return heard.length > 0 ? [`${event} came, and is said never to come`] : [];
-        return rows.flatMap((row) => breaksOf(event, row, heard));
+        return [...rows.flatMap((row) => breaksOf(event, row, heard)), ...unlike(event, rows, heard)];
       });
       assert.deepEqual(breaks, []);
     });
@@ -95,19 +136,31 @@ function inputsOf(file: string): Record<string, unknown>[] {
   return texts.map((text) => JSON.parse(text) as Record<string, unknown>);
 }
 
-/** What a program that was written for the recorded input would miss in every input that came. */
-function breaksOf(event: string, { for: tool, ...row }: Shape, heard: readonly Record<string, unknown>[]): string[] {
-  const own = tool === "Agent" ? "Task" : tool; // Claude Code's newer name for it
-  const isAgents = "agent_id" in row;
-  const fitting = heard.filter(
-    (input) =>
-      (own === undefined || input["tool_name"] === own) && (event.startsWith("Subagent") || "agent_id" in input === isAgents),
-  );
-  if (fitting.length === 0) return [`${event} for ${String(own)} never came`];
-  return fitting.flatMap((input) => differences(row, input, event));
+/** What a program that was written for the recorded input would miss in each input that came. */
+function breaksOf(event: string, row: Shape, heard: readonly Record<string, unknown>[]): string[] {
+  const fitting = heard.filter((input) => isAbout(event, row, input));
+  if (fitting.length === 0) return [`${event} for ${String(row["for"])} never came`];
+  return nearest(fitting.map((input) => differences(row, input, event)));
 }
 
-function differences(wanted: Shape, found: Record<string, unknown>, place: string): string[] {
+/** Inputs that are like none of those that were recorded of the same thing. */
+function unlike(event: string, rows: readonly Shape[], heard: readonly Record<string, unknown>[]): string[] {
+  return heard.flatMap((input) => {
+    const recorded = rows.filter((row) => isAbout(event, row, input));
+    return nearest(recorded.map((row) => differences(row, input, event)));
+  });
+}
+
+function isAbout(event: string, { for: tool, ...row }: Shape, input: Record<string, unknown>): boolean {
+  if (tool !== undefined && input["tool_name"] !== tool) return false;
+  return event.startsWith("Subagent") || "agent_id" in input === "agent_id" in row;
+}
+
+function nearest(all: readonly string[][]): string[] {
+  return [...all].sort((a, b) => a.length - b.length)[0] ?? [];
+}
+
+function differences({ for: _, ...wanted }: Shape, found: Record<string, unknown>, place: string): string[] {
   const allowed = new Set([...(place.includes(".") ? [] : (more["*"] ?? [])), ...(more[place] ?? [])]);
   const missing = Object.entries(wanted).flatMap(([field, shape]) => {
     const at = `${place}.${field}`;

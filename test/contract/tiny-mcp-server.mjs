@@ -1,4 +1,4 @@
-// An MCP server over stdio: the tools add and fail; with FEATURES=elicit tools that ask, with FEATURES=prompts prompts.
+// An MCP server over stdio: the tools add and fail; with FEATURES=elicit tools that ask, with FEATURES=prompts prompts, with FEATURES=resources a resource.
 import { createInterface } from "node:readline";
 
 const features = (process.env["FEATURES"] ?? "").split(",");
@@ -42,7 +42,11 @@ const prompts = [
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: {}, ...(features.includes("prompts") && { prompts: {} }) },
+    capabilities: {
+      tools: {},
+      ...(features.includes("prompts") && { prompts: {} }),
+      ...(features.includes("resources") && { resources: {} }),
+    },
     serverInfo: { name: "tiny", version: "1" },
   }),
   "tools/list": () => ({ tools }),
@@ -56,6 +60,8 @@ const answers = {
     const sum = input.a + input.b;
     return { content: [{ type: "text", text: JSON.stringify({ sum }) }], structuredContent: { sum } };
   },
+  "resources/list": () => ({ resources: [{ uri: "note://one", name: "one", mimeType: "text/plain" }] }),
+  "resources/read": ({ uri }) => ({ contents: [{ uri, mimeType: "text/plain", text: "FXRESOURCE" }] }),
   "prompts/list": () => ({ prompts }),
   "prompts/get": ({ name, arguments: given }) => {
     if (name === "boom") throw new Error("It exploded");

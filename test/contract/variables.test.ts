@@ -151,6 +151,34 @@ describe("variables of Claude Code", () => {
     assert.equal(await compacts({ CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "5", DISABLE_AUTO_COMPACT: "1" }), false);
   });
 
+  it("CLAUDE_CODE_EFFORT_LEVEL and CLAUDE_CODE_DISABLE_THINKING say how hard the model thinks, and flags say it louder", async () => {
+    const asked = async (env: Record<string, string>, ...args: string[]) => {
+      const { requests } = await tell(env, { args: ["--model", "claude-opus-5", ...args] });
+      const { thinking, output_config: config } = requests[0] as {
+        thinking?: { type: string };
+        output_config?: { effort: string };
+      };
+      return [thinking?.type, config?.effort];
+    };
+    assert.deepEqual(await asked({ CLAUDE_CODE_EFFORT_LEVEL: "xhigh" }), ["adaptive", "xhigh"]);
+    assert.deepEqual(await asked({ CLAUDE_CODE_EFFORT_LEVEL: "xhigh" }, "--effort", "low"), ["adaptive", "low"]);
+    assert.deepEqual(await asked({ CLAUDE_CODE_DISABLE_THINKING: "1" }), ["disabled", undefined]);
+  });
+
+  it("CLAUDE_CODE_SUBAGENT_MODEL is the model of agents that are given none", async () => {
+    const agents = { bare: { description: "b", prompt: "b" }, own: { description: "o", prompt: "o", model: "opus" } };
+    const calls = Object.keys(agents).map((name) => ({
+      name: "Task",
+      input: { description: "d", prompt: `for ${name}`, subagent_type: name },
+    }));
+    const replies = [{ calls }, { text: "ok" }, { text: "ok" }, { text: "ok" }];
+    const env = { CLAUDE_CODE_SUBAGENT_MODEL: "claude-haiku-4-5" };
+    const { requests } = await tell(env, { replies, args: ["--agents", JSON.stringify(agents)] });
+    const modelOf = (words: string) => requests.find(({ messages }) => JSON.stringify(messages).startsWith(words))?.["model"];
+    const begins = (name: string) => `[{"role":"user","content":[{"type":"text","text":"for ${name}`;
+    assert.deepEqual([modelOf(begins("bare")), modelOf(begins("own"))], ["claude-haiku-4-5", "claude-opus-5-5"]);
+  });
+
   it("CLAUDE_CODE_USE_BEDROCK asks Bedrock, unless somebody names a provider", async () => {
     const { frames } = await tell({ CLAUDE_CODE_USE_BEDROCK: "1", AWS_BEARER_TOKEN_BEDROCK: "x", AWS_REGION: "" });
     assert.match(JSON.stringify(frames.at(-1)), /bedrock|AWS/i);

@@ -22,6 +22,8 @@ export type AcpClientOptions = RunOptions & {
   readonly args?: readonly string[];
   readonly onPermission?: (question: RequestPermissionRequest) => unknown;
   readonly capabilities?: object;
+  /** What it answers beside questions of permission. */
+  readonly answers?: Readonly<Record<string, (params: Record<string, unknown>) => unknown>>;
 };
 
 /** A client made of the official package, and the built command at the other end of two pipes. */
@@ -47,7 +49,14 @@ export class TestClient {
       write: (chunk) => new Promise((resolve) => void child.stdin.write(chunk, () => resolve())),
     });
     child.stdin.on("error", () => {}); // the command may be gone
-    this.connection = createClient({ name: "test" })
+    const app = createClient({ name: "test" });
+    for (const [method, answer] of Object.entries(options.answers ?? {}))
+      app.onRequest(
+        method,
+        (params) => Object(params) as Record<string, unknown>,
+        ({ params }) => answer(params),
+      );
+    this.connection = app
       .onRequest("session/request_permission", async ({ params }) => {
         this.questions.push(params);
         return (await (options.onPermission?.(params) ?? { outcome: { outcome: "cancelled" } })) as PermissionAnswer;

@@ -168,16 +168,27 @@ describe("outrider acp", { timeout: 120_000 }, () => {
     await client.end();
   });
 
-  it("a second prompt while one runs is refused, and the first goes on", async () => {
+  it("a prompt that comes while one runs waits for it; both are answered in their order, and a cancel takes back all", async () => {
     const { home, cwd } = places();
-    const { env } = await model([{ text: "slow", delayMs: 500 }], home);
+    const never = { text: "never", delayMs: 600_000 };
+    const { env, server } = await model([{ text: "slow.", delayMs: 300 }, { text: "second." }, never], home);
     const client = new TestClient({ env });
     const { sessionId } = await client.open(cwd);
-    const first = client.prompt(sessionId, "one");
-    const { code, data } = await refused(client.prompt(sessionId, "two"));
+    const answers: string[] = [];
+    const ask = async (text: string): Promise<void> => {
+      const { stopReason } = await client.prompt(sessionId, text);
+      answers.push(`${text} ${stopReason} ${client.text()}`);
+    };
+    await Promise.all([ask("one"), ask("two")]);
+    assert.deepEqual(answers, ["one end_turn slow.", "two end_turn slow.second."]);
+    const waiting = ["runs", ...Array.from({ length: 8 }, (_, index) => `waits ${index}`)].map(ask);
+    const { code, data } = await refused(client.prompt(sessionId, "one too many"));
     assert.deepEqual({ code, ours: data.code }, { code: -32600, ours: "busy" });
-    assert.equal((await first).stopReason, "end_turn");
-    assert.equal(client.text(), "slow");
+    await eventually(() => server.requests.length === 3, "the first of them runs");
+    client.cancel(sessionId);
+    await Promise.all(waiting);
+    assert.equal(answers.filter((answer) => / cancelled /.test(answer)).length, 9);
+    assert.equal(server.requests.length, 3, "what waited was never begun");
     await client.end();
   });
 

@@ -117,6 +117,26 @@ describe("a run with commands in the background", () => {
       assert.equal(results.at(-1)?.["result"], "Done.");
     });
 
+  it("TaskOutput waits for the end, and BashOutput, as it is called elsewhere, answers at once", async () => {
+    const looks = [
+      { name: "BashOutput", input: { bash_id: "process_1" } },
+      { name: "TaskOutput", input: { task_id: "process_1" } },
+    ];
+    const at = await place([
+      { calls: [bash("echo begun; until [ -e seen ]; do sleep 0.05; done; echo ended")] },
+      { calls: looks.slice(0, 1) },
+      { calls: [{ name: "Bash", input: { command: "touch seen" } }] },
+      { calls: looks.slice(1) },
+      { text: "Done." },
+      { text: "Done." },
+    ]);
+    const ended = await run(["go", ...allowed, "--output-format", "stream-json"], at);
+    assert.equal(ended.code, 0, ended.stderr);
+    const said = lines(ended.stdout).flatMap((frame) => (frame["type"] === "user" ? [JSON.stringify(frame["message"])] : []));
+    assert.match(said[1] ?? "", /still runs|running/i);
+    assert.match(said[3] ?? "", /ended/);
+  });
+
   it("writes one result in json: that of the last turn", async () => {
     const at = await place([{ calls: [bash("true")] }, { text: "first" }, { text: "last" }, { text: "last" }]);
     const ended = await run(["go", ...allowed, "--output-format", "json"], at);

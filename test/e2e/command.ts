@@ -86,9 +86,9 @@ export function lines(text: string): Record<string, unknown>[] {
 }
 
 /** Resolves when `check` is true; polls, and gives up after ten seconds. */
-export async function eventually(check: () => boolean, what: string, withinMs = 10_000): Promise<void> {
+export async function eventually(check: () => boolean | Promise<boolean>, what: string, withinMs = 10_000): Promise<void> {
   for (let tries = 0; tries < withinMs / 10; tries++) {
-    if (check()) return;
+    if (await check()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`Never happened: ${what}`);

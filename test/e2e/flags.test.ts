@@ -172,6 +172,15 @@ describe("MCP servers of a run", () => {
         ],
       ],
     );
+    const wrong = init["mcp_server_errors"] as Record<string, string>[];
+    assert.deepEqual(
+      wrong.map(({ name, type }) => [name, type]),
+      [
+        ["a", "invalid_config"],
+        ["b", "invalid_config"],
+      ],
+    );
+    assert.match(wrong[0]?.["message"] ?? "", /command must be/);
     assert.match(told.join("\n"), /server "a": command must be.*NOT_SET_ANYWHERE is not set/s);
     assert.deepEqual([stderr, frames.at(-1)?.["warnings"]], ["", told]);
     assert.ok(toolsIn(server.requests[0]?.body).includes("mcp__ev__echo"));

@@ -46,7 +46,7 @@ describe("what a session begins with", () => {
   const cases: readonly (readonly [string, readonly string[], object, readonly string[]])[] = [
     ["everything, where nothing is forbidden", [], {}, all],
     ["no import that a rule of settings forbids", [], { permissions: { deny: ["Read(./docs/**)"] } }, without("IMPORTED")],
-    ["no file that a flag forbids", ["--disallowedTools", "Read(./AGENTS.md)"], {}, without("PLAIN", "IMPORTED")],
+    ["no file that a flag forbids", ["--disallowedTools", "Read(./AGENTS.md)"], {}, without("PLAIN", "IMPORTED", "NESTED")],
     ["no memory", ["--disallowedTools", "Read(./.outrider/**)"], {}, without("MEMORY")],
     ["no task file", ["--disallowedTools", "Read(.agents/**)"], {}, without("TASK")],
     ["no file of a folder below", ["--disallowedTools", "Read(./below/AGENTS.md)"], {}, without("NESTED")],

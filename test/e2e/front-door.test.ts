@@ -24,6 +24,21 @@ describe("the front door", { timeout: 60_000 }, () => {
     assert.match(stderr, /could be a flag or a prompt/);
   });
 
+  it("a slip in a flag behind -p asks no model, also where the prompt is on stdin", async () => {
+    const { env, server } = await model([], tempFolder());
+    const rows: [args: string[], stdin: string, message: RegExp][] = [
+      [["--max-budget-usd", "--output-format", "json", "next"], "", /lacks its value/],
+      [["--permission-mode=plna", "--output-format", "json", "hi"], "", /Did you mean plan/],
+      [["--max-turnz=3"], "do it", /Did you mean --max-turns/],
+      [["--permission-mode=plan"], "do it", /there is another prompt/],
+    ];
+    for (const [args, stdin, message] of rows) {
+      const { code, stderr } = await run(["-p", ...args], { env, stdin });
+      assert.deepEqual([code, server.requests.length], [64, 0], args.join(" "));
+      assert.match(stderr, message);
+    }
+  });
+
   const title = "\x1b]0;pwned\x07\x1b[2Jhello";
   it("a pipe gets the model's words as they are", async () => {
     const { env } = await model([{ text: title }], tempFolder());

@@ -48,6 +48,8 @@ describe("hooks of the command", () => {
       "system permission_denied",
       "user",
       "assistant",
+      "system hook_started SessionEnd:other",
+      "system hook_response SessionEnd:other",
       "result success",
     ]);
     const result = frames.at(-1) as { permission_denials: { tool_name: string; reason: string }[] };
@@ -120,5 +122,36 @@ describe("hooks of the command", () => {
     const { cwd, env, server } = await scene({ hooks: { Stop: [command("echo again >&2; exit 2")] }, replies });
     const { code, stdout } = await run(["-p", "go"], { cwd, env });
     assert.deepEqual([code, stdout, server.requests.length], [0, "answer 9\n", 9]);
+  });
+});
+
+describe("frames of hooks at the end", () => {
+  const settings = JSON.stringify({
+    hooks: {
+      SessionEnd: [{ hooks: [{ type: "command", command: "echo bye" }] }],
+      Stop: [{ hooks: [{ type: "command", command: "sleep 60", async: true }] }],
+    },
+  });
+  const told = async (args: readonly string[], stdin = "") => {
+    const { env } = await model([{ text: "ok" }], tempFolder());
+    const flags = ["--output-format", "stream-json", "--include-hook-events", "--settings", settings];
+    const { stdout } = await run(["-p", ...flags, ...args], { env, stdin });
+    const frames = lines(stdout).filter(({ type, hook_event: event }) => type === "result" || event !== undefined);
+    return frames.map(({ type, subtype, hook_event: event, outcome }) => [event ?? type, outcome ?? subtype]);
+  };
+  const end = [
+    ["SessionEnd", "hook_started"],
+    ["SessionEnd", "success"],
+    ["Stop", "cancelled"],
+  ];
+
+  it("come before the result of a prompt: what ended, and what was cut off", async () => {
+    assert.deepEqual(await told(["go"]), [["Stop", "hook_started"], ...end, ["result", "success"]]);
+  });
+
+  it("come before the end of the output with live input", async () => {
+    const line = `${JSON.stringify({ type: "user", message: { role: "user", content: "go" } })}\n`;
+    const frames = await told(["--input-format", "stream-json"], line);
+    assert.deepEqual(frames, [["Stop", "hook_started"], ["result", "success"], ...end]);
   });
 });

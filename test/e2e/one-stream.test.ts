@@ -73,3 +73,26 @@ describe("stream-json", () => {
     );
   });
 });
+
+describe("a stdout that nobody reads", () => {
+  const answered = async (stdout: string) => {
+    const { env } = await model([{ text: "ok" }], tempFolder());
+    const id = "11111111-2222-4333-8444-555555555555";
+    const child = spawn("bash", ["-c", `exec "$0" "$@" ${stdout}`, launcher, bin, "-p", "go", "--session-id", id], {
+      env: cleanEnv(env),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    for await (const chunk of child.stderr.setEncoding("utf8")) stderr += chunk;
+    return stderr;
+  };
+
+  it("was closed or ignored: stderr names the session that has the answer", async () => {
+    const told = "outrider: stdout is closed or ignored: the answer is only in the session 11111111-2222-4333-8444-555555555555";
+    for (const stdout of [">&-", ""]) assert.ok((await answered(stdout)).startsWith(told));
+  });
+
+  it("was sent to /dev/null by a person: nothing is said", async () => {
+    assert.equal(await answered("> /dev/null"), "");
+  });
+});

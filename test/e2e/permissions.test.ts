@@ -127,7 +127,7 @@ describe("outrider permissions", () => {
       [64, /--allowedTools: There is no tool "Bsh"; did you mean Bash\?/, "-p", "hi", "--allowedTools", "Bsh(ls:*)"],
       [64, /--tools: There is no tool "Foo"; there are Bash, .*Read, /, "-p", "hi", "--tools", "Foo"],
       [64, /--tools: There is no tool "Shell"; did you mean Bash\?/, "-p", "hi", "--tools", "Shell"],
-      [64, /--tools: There is no tool "Shell"; did you mean Bash\?/, "-p", "hi", "--tools", "Shell,Skill"],
+      [64, /--tools: There is no tool "Shell"; did you mean Bash\?/, "-p", "hi", "--tools", "Shell,ReportFindings"],
       [64, /--tools: There is no tool "Bsh"; did you mean Bash\?/, "-p", "hi", "--tools", "Bsh(ls)"],
       [64, /--tools: There is no tool "read"; did you mean Read\?/, "-p", "hi", "--tools", "Bash,read"],
       [64, /--tools: Bash\(ls\) is a rule;.*--allowedTools/, "-p", "hi", "--tools", "Bash(ls)"],

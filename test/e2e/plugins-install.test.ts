@@ -144,6 +144,26 @@ describe("an installed plugin", () => {
     assert.equal((await ground.outrider("plugins", "validate", path)).code, 0);
   });
 
+  it("begins with one that loads as it is, and what means nothing here is refused with what to do", async () => {
+    const ground = await place();
+    await ground.good("plugins", "init", "fresh");
+    assert.match(await ground.good("plugins", "validate", "./fresh"), /^It runs nothing\.$/m);
+    assert.match(await ground.good("-p", "/fresh:hello you", "--plugin-dir", "fresh"), /done/);
+    const again = await ground.outrider("plugins", "init", "fresh");
+    assert.deepEqual([again.code, /is not empty; nothing was written/.test(again.stderr)], [64, true]);
+    assert.equal((await ground.outrider("plugins", "init", "no name")).code, 64);
+    for (const [action, words] of [
+      ["prune", /plugins remove NAME/],
+      ["tag", /git tag NAME--vVERSION/],
+      ["test", /plugins validate DIR/],
+      ["eval", /outrider batch/],
+    ] as const) {
+      const { code, stderr } = await ground.outrider("plugins", action);
+      assert.equal(code, 64);
+      assert.match(stderr, words);
+    }
+  });
+
   it("does not count when a file of it was changed, until that is accepted", async () => {
     const ground = await place();
     await ground.good("plugins", "install", bundle(join(ground.top, "small")), "--yes");
@@ -372,6 +392,58 @@ describe("marketplaces", () => {
       assert.match((await ground.outrider("plugins", "install", "wrong@net", "--yes")).stderr, /was promised/);
       assert.deepEqual((await pluginsOf(ground)).sort(), ["arc@net", "pack@net"]);
       assert.equal(existsSync(join(ground.cwd, "pwned")), false);
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe("a plugin in an archive", () => {
+  it("counts for the run that names its file or its address, and nothing is left of it", async () => {
+    const ground = await place();
+    const archive = tgzOf([
+      { name: "arc/.claude-plugin/plugin.json", text: JSON.stringify({ name: "arc", version: "1.0.0" }) },
+      { name: "arc/skills/go/SKILL.md", text: "FX GO" },
+    ]);
+    const server = createServer((request, response) => {
+      if (request.url === "/arc.tgz") response.end(archive);
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const sha256 = createHash("sha256").update(archive).digest("hex");
+    writeFileSync(join(ground.cwd, "arc.tgz"), archive);
+    const temporary = join(ground.top, "tmp");
+    mkdirSync(temporary);
+    const initOf = async (...flags: string[]) => {
+      const args = ["-p", "go", "--output-format", "stream-json", ...flags];
+      const { stdout } = await run(args, { cwd: ground.cwd, env: { ...ground.env, TMPDIR: temporary } });
+      const init = lines(stdout).find(({ subtype }) => subtype === "init") ?? {};
+      const commands = init["slash_commands"] as string[];
+      return { isThere: commands.includes("arc:go"), errors: JSON.stringify(init["plugin_errors"] ?? []) };
+    };
+    try {
+      for (const flags of [
+        ["--plugin-dir", "arc.tgz"],
+        ["--plugin-url", `${url}/arc.tgz`],
+        ["--plugin-url", `${url}/arc.tgz#sha256=${sha256}`],
+      ])
+        assert.deepEqual(await initOf(...flags), { isThere: true, errors: "[]" }, flags.join(" "));
+      const refused: readonly [string, RegExp][] = [
+        [`${url}/arc.tgz#sha256=${"0".repeat(64)}`, /was promised/],
+        [`${url}/nosuch.tgz`, /HTTP 404/],
+        ["ftp://127.0.0.1/arc.tgz", /only https is taken/],
+        ["file:///etc/passwd", /only https is taken/],
+      ];
+      for (const [address, words] of refused) {
+        const { isThere, errors } = await initOf("--plugin-url", address);
+        assert.equal(isThere, false, address);
+        assert.match(errors, words);
+      }
+      assert.deepEqual(
+        readdirSync(temporary).filter((name) => name.startsWith("outrider-plugin-")),
+        [],
+      );
     } finally {
       server.close();
     }

@@ -211,17 +211,34 @@ describe("bundles that are not as they should be", () => {
     assert.match(warnings, /The plugin inline\[0\] does not count/);
   });
 
-  it("do not run at all where a hook that should judge calls cannot", async () => {
+  for (const [what, part, message] of [
+    [
+      "a matcher",
+      { PreToolUse: [{ matcher: "Bash(", hooks: [{ type: "command", command: "exit 2" }] }] },
+      /hooks\.PreToolUse.*Bash\(/,
+    ],
+    ["a type", { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "comand", command: "exit 2" }] }] }, /PreToolUse.*type/],
+    ["a type of another event", { PermissionRequest: [{ hooks: [{ type: "nonsense" }] }] }, /PermissionRequest.*type/],
+    ["the JSON", undefined, /is no JSON/],
+  ] as const)
+    it(`let no run begin where ${what} of a hook that should judge calls cannot be read`, async () => {
+      const ground = await place({ "p/hooks/hooks.json": part ? { hooks: part } : "{" }, [
+        call("Bash", { command: "touch ran" }),
+        { text: "done" },
+      ]);
+      const named = ["--plugin-dir", join(ground.top, "p"), "--allowedTools", "Bash"];
+      const { code, stderr } = await ground.outrider(["-p", "go", ...named]);
+      assert.deepEqual([code, existsSync(join(ground.cwd, "ran")), ground.requests.length], [78, false, 0], stderr);
+      assert.match(stderr, /p\/hooks\/hooks\.json/);
+      assert.match(stderr, message);
+    });
+
+  it("cost their hooks where none of these should judge calls", async () => {
     const ground = await place({
-      "p/hooks/hooks.json": { hooks: { PreToolUse: [{ matcher: "Bash(", hooks: [{ type: "command", command: "exit 2" }] }] } },
-      "p/commands/c.md": "FX",
-      "o/hooks/hooks.json": { hooks: { PermissionRequest: [{ matcher: "Bash", hooks: [{ type: "nonsense" }] }] } },
-      "o/commands/c.md": "FX",
       "q/hooks/hooks.json": { hooks: { Stop: [{ hooks: [{ type: "command" }] }] } },
       "q/commands/c.md": "FX",
     });
-    const named = ["p", "o", "q"].flatMap((name) => ["--plugin-dir", join(ground.top, name)]);
-    const init = initOf((await ground.outrider(["-p", "go", ...named, ...stream])).stdout);
+    const init = initOf((await ground.outrider(["-p", "go", "--plugin-dir", join(ground.top, "q"), ...stream])).stdout);
     assert.deepEqual(
       init.plugins.map(({ name }) => name),
       ["q"],

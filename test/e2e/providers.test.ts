@@ -117,7 +117,15 @@ async function checkLedger(home: string, result: Json): Promise<void> {
   if (total !== null) assert.ok(Math.abs(sum("costUSD") - total) < 1e-9, "the models' costs are not the total");
 }
 
-type Wire = { name: string; profile: Json; path: string; url: string; header: [string, string]; window: number | null };
+type Wire = {
+  name: string;
+  profile: Json;
+  path: string;
+  url: string;
+  header: [string, string];
+  window: number | null;
+  longest: number | null;
+};
 
 const bearer: [string, string] = ["authorization", `Bearer ${key}`];
 const chat = (type: string, model: string, more: Partial<Wire> = {}): Wire => ({
@@ -127,6 +135,7 @@ const chat = (type: string, model: string, more: Partial<Wire> = {}): Wire => ({
   url: "/v1/chat/completions",
   header: bearer,
   window: null,
+  longest: null,
   ...more,
 });
 const responses: Wire = {
@@ -136,6 +145,7 @@ const responses: Wire = {
   url: "/v1/responses",
   header: bearer,
   window: 1_000_000,
+  longest: 128_000,
 };
 const gemini: Wire = {
   name: "gemini",
@@ -144,6 +154,7 @@ const gemini: Wire = {
   url: "/v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse",
   header: ["x-goog-api-key", key],
   window: 1_000_000,
+  longest: 65_536,
 };
 const anthropic: Wire = {
   name: "anthropic",
@@ -152,12 +163,14 @@ const anthropic: Wire = {
   url: "/v1/messages",
   header: ["x-api-key", key],
   window: 1_000_000,
+  longest: 128_000,
 };
 const compatible = chat("openai-compatible", "my-model");
 const openrouter = chat("openrouter", "anthropic/claude-sonnet-4.6", {
   path: "",
   url: "/api/v1/chat/completions",
   window: 1_000_000,
+  longest: 128_000,
 });
 const deepseek = chat("deepseek", "deepseek-v4-flash", { path: "", url: "/chat/completions", window: 1_000_000 });
 const wires = [responses, compatible, gemini, anthropic];
@@ -183,9 +196,9 @@ describe("a run with a tool call", () => {
   const rows: Wire[] = [
     ...wires,
     deepseek,
-    chat("groq", "openai/gpt-oss-120b", { path: "", url: "/openai/v1/chat/completions", window: 131_072 }),
+    chat("groq", "openai/gpt-oss-120b", { path: "", url: "/openai/v1/chat/completions", window: 131_072, longest: 65_536 }),
     chat("mistral", "mistral-medium-latest"),
-    chat("xai", "grok-4.5", { window: 500_000 }),
+    chat("xai", "grok-4.5", { window: 500_000, longest: 128_000 }),
     openrouter,
   ];
   for (const wire of rows) {
@@ -250,7 +263,7 @@ describe("a run with a tool call", () => {
             webSearchRequests: 0,
             costUSD: total_cost_usd,
             contextWindow: wire.window,
-            maxOutputTokens: null,
+            maxOutputTokens: wire.longest,
             requestedModel: model,
             canonicalModel: model,
             costBasis: priced ? "list" : "unknown",

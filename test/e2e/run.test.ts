@@ -73,7 +73,7 @@ describe("outrider -p", () => {
           webSearchRequests: 0,
           costUSD: 0.0000502,
           contextWindow: 1000000,
-          maxOutputTokens: null,
+          maxOutputTokens: 128_000,
           requestedModel: "claude-sonnet-5-5",
           canonicalModel: "claude-sonnet-5-5",
           costBasis: "list",
@@ -168,6 +168,16 @@ describe("outrider -p", () => {
     assert.deepEqual(names?.sort(), [
       ...["Edit", "Glob", "Grep", "NotebookEdit", "Read", "SendMessage", "Task", "TaskOutput", "TaskStop", "TodoWrite", "Write"],
     ]);
+  });
+
+  it("says nothing on stderr about a search, whose program is an ES module's to find", async () => {
+    const search = { calls: [{ name: "Grep", input: { pattern: "never-found" } }] };
+    const { env } = await model([search, { text: "ok" }, search, { text: "ok" }], home);
+    for (const [kept, place] of [["nothing", tempFolder()] as const, ["what an earlier run compiled", home] as const]) {
+      const own = { ...env, OUTRIDER_HOME: place };
+      const { code, stderr } = await run(["-p", "go", "--output-format", "stream-json"], { env: own, cwd: tempFolder() });
+      assert.deepEqual([code, stderr], [0, ""], kept);
+    }
   });
 
   it("stops at --max-turns with exit 75 and the subtype that says so", async () => {
@@ -342,7 +352,8 @@ describe("wrong usage", () => {
     [["-p", "x", "--modle", "y"], /Unknown flag --modle\. Did you mean --model\?/],
     [["-p", "x", "--output-format", "jsn"], /--output-format cannot be "jsn"\. Did you mean json\?/],
     [["-p", "x", "--max-turns", "3abc"], /--max-turns needs a whole number/],
-    [["-p", "x", "--max-turns", "0", "--flavor", "caliban"], /--max-turns needs a whole number/],
+    [["-p", "x", "--max-turns", "0", "--flavor", "caliban"], /--max-turns needs a whole number above 0/],
+    [["-p", "x", "--max-turns", "-1"], /--max-turns needs a whole number, 0 for no limit, not "-1"/],
     [["-p", "x", "--max-turns=-1"], /--max-turns needs a whole number/],
     [["-p", "x", "--model"], /--model needs a value/],
     [["-p", "x", "--verbose=1"], /--verbose takes no value/],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -114,6 +114,40 @@ describe("outrider serve", () => {
     assert.deepEqual([elsewhere.code, /token is not known/.test(elsewhere.stderr)], [64, true]);
     const stopped = await run(["stop"], { env });
     assert.deepEqual([stopped.code, (await server.done).code], [0, 0]);
+  });
+
+  it("shows who attaches what waits for an answer, and takes y for nothing else", async () => {
+    const home = tempFolder("serve");
+    const cwd = tempFolder("work");
+    const command = `touch ran # ${"x".repeat(600)} the end`;
+    const replies = [{ text: "I will", calls: [{ name: "Bash", input: { command } }] }, { text: "all done" }];
+    const { env } = await model(replies, home);
+    const server = await serve([], env, cwd);
+    const token = readFileSync(join(home, "server/token"), "utf8").trim();
+    const { id } = JSON.parse((await ask(`${server.url}/v1/sessions`, "POST", token, {})).text);
+    const place = `${server.url}/v1/sessions/${id}`;
+    await ask(`${place}/messages`, "POST", token, { text: "please do it", wait: false });
+    for (let tries = 0; tries < 200; tries++)
+      if (JSON.parse((await ask(`${place}/questions`, "GET", token)).text).questions.length > 0) break;
+    assert.match((await run(["ps"], { env })).stdout, new RegExp(`^${id}  waits for you `));
+    const attached = start(["attach"], { env, stdin: "open" });
+    after(() => attached.child.kill("SIGKILL"));
+    let text = "";
+    attached.child.stdout.on("data", (chunk: string) => {
+      text += chunk;
+    });
+    await eventually(() => text.includes("[y/n]"), "the question is shown");
+    assert.match(text, /^Session \S+ in \S+, waits for you\n/);
+    assert.match(text, /> please do it\n[\s\S]*\? Bash \{"command":"touch ran # x{600} the end"/);
+    attached.child.stdin.write("what is this?\n");
+    await eventually(() => text.includes("Your line was not sent"), "another line is no answer");
+    assert.equal(existsSync(join(cwd, "ran")), false);
+    attached.child.stdin.end("y\n");
+    const { stdout } = await attached.done;
+    assert.match(stdout, /allow[\s\S]*all done/);
+    assert.equal(existsSync(join(cwd, "ran")), true);
+    server.child.kill("SIGTERM");
+    await server.done;
   });
 
   for (const [args, code, message] of [

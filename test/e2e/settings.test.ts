@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { lines, model, type Run, run, tempFolder } from "./command.ts";
@@ -111,6 +111,14 @@ describe("outrider config", () => {
     assert.equal(stdout, 'permissions.allow = ["Bash(*)"]\n');
   });
 
+  it("counts the files of a project that was trusted, as a run does", async () => {
+    const { project, env } = scene(files);
+    assert.equal((await run(["trust", "--yes"], { env, cwd: project })).code, 0);
+    const { stdout } = await run(["config", "--explain", "permissions.allow"], { env, cwd: project });
+    assert.match(stdout, /^permissions\.allow = \["Bash\(\*\)"\]\n/);
+    assert.doesNotMatch((await run(["config"], { env, cwd: project })).stdout, /not trusted|does not count/);
+  });
+
   it("says what it expects when it is called wrongly", async () => {
     const { project, env } = scene({});
     const rows: [args: string[], words: RegExp][] = [
@@ -130,6 +138,29 @@ describe("outrider config", () => {
 });
 
 describe("a run with settings", () => {
+  it("tells the model nothing of them with --bare, but what was given for this once; rules count", async () => {
+    const { home, project, env } = scene({
+      "home/.outrider/settings.json": {
+        language: "Klingon",
+        outputStyle: "Explanatory",
+        permissions: { allow: ["Bash(touch ran)"] },
+      },
+    });
+    const replies = [{ text: "a" }, { calls: [{ name: "Bash", input: { command: "touch ran" } }] }, { text: "b" }, { text: "c" }];
+    const { server, env: asked } = await model(replies, join(home, ".outrider"));
+    const told = async (...args: string[]): Promise<string> => {
+      const { code, stderr } = await run(["-p", "hi", ...args], { env: { ...env, ...asked }, cwd: project });
+      assert.equal(code, 0, stderr);
+      return JSON.stringify(server.requests.at(-1)?.body);
+    };
+    const [plain, bare] = [await told(), await told("--bare")];
+    const once = await told("--bare", "--settings", '{"language":"Elvish"}');
+    assert.deepEqual(
+      [/Klingon/.test(plain), /Klingon|Explanatory/i.test(bare), /Elvish/.test(once), existsSync(join(project, "ran"))],
+      [true, false, true, true],
+    );
+  });
+
   it("does not start with a file that is broken, and says where, whoever wrote it", async () => {
     const rows: [file: string, text: string, words: string][] = [
       ["home/.outrider/settings.json", '{\n"provders": {}}', ':2: there is no setting "provders"; did you mean providers?'],

@@ -1,54 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { ModelServerOptions } from "../../packages/runtime/src/testing/model-server.ts";
-import { lines, model, run, tempFolder } from "./command.ts";
-
-type Files = Readonly<Record<string, string>>;
-
-/** A project and a home with these files, and a model that says these things. */
-async function place(files: Files, replies: ModelServerOptions["replies"] = [{ text: "done" }]) {
-  const top = tempFolder("skills");
-  const cwd = join(top, "project");
-  mkdirSync(cwd);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(top, name)), { recursive: true });
-    writeFileSync(join(top, name), content);
-  }
-  const { server, env } = await model(replies, join(top, "home/.outrider"));
-  const outrider = (args: readonly string[], stdin?: string) =>
-    run(args, { cwd, env: { ...env, HOME: join(top, "home") }, ...(stdin !== undefined && { stdin }) });
-  const asked = (index: number) => server.requests[index]?.body as Asked;
-  return { cwd, server, outrider, asked };
-}
-
-type Block = { readonly type: string; readonly text?: string };
-type Asked = {
-  readonly model: string;
-  readonly system: unknown;
-  readonly tools: readonly { readonly name: string }[];
-  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[];
-};
-
-function textsOf(request: Asked, message = 0): (string | undefined)[] {
-  return request.messages[message]?.content.map(({ text }) => text) ?? [];
-}
-
-function initOf(stdout: string): Record<string, unknown> {
-  return lines(stdout).find(({ subtype }) => subtype === "init") ?? {};
-}
-
-/** Where sessions get the id that is asked for. */
-const sessionId = "0c6f4a52-3f0f-4f0e-9a3e-6f0d9e3b1a11";
-
-function journalOf(cwd: string): Record<string, unknown>[] {
-  return lines(readFileSync(join(dirname(cwd), `home/.outrider/sessions/${sessionId}.jsonl`), "utf8"));
-}
-
-const stream = ["--output-format", "stream-json", "--verbose"];
-const userLine = (text: string) =>
-  `${JSON.stringify({ type: "user", message: { role: "user", content: [{ type: "text", text }] } })}\n`;
+import { lines } from "./command.ts";
+import { type Files, initOf, journalOf, place, sessionId, stream, textsOf, userLine } from "./skill-ground.ts";
 
 describe("a command that is kept in a file", () => {
   const files: Files = {

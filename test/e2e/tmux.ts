@@ -22,6 +22,8 @@ export type Terminal = {
   wait(what: RegExp): Promise<string>;
   /** Keeps the screen for people. */
   keep(name: string): string;
+  /** The terminal goes away, as when somebody closes its window. */
+  vanish(): void;
 };
 
 /** The command on a terminal of its own; what follows it says `exit N`. */
@@ -48,12 +50,19 @@ export function openTerminal(
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8", env: environment });
   const set = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const command = ["env", ...set, process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  after(() => spawnSync("tmux", ["-S", socket, "kill-server"]));
   tmux("-u", "new-session", "-d", "-x", String(columns), "-y", String(rows), "sleep 600");
+  const server = Number(tmux("display-message", "-p", "#{pid}"));
+  let isThere = true;
+  const vanish = (): void => {
+    if (isThere) process.kill(server); // by its number: its folder, and the socket in it, may be gone before
+    isThere = false;
+  };
+  after(vanish);
   tmux("respawn-pane", "-k", `cd '${cwd}' && ${command}; echo "exit $?"; sleep 600`);
   const screen = (): string => tmux("capture-pane", "-p");
   return {
     tmux,
+    vanish,
     press: (...keys) => void tmux("send-keys", ...keys),
     type: (text) => void tmux("send-keys", "-l", text),
     screen,

@@ -122,4 +122,30 @@ describe("the task list with ids", () => {
     assert.deepEqual(await offered([], { ...on, CLAUDE_CODE_ENABLE_TASKS: "0" }), ["TodoWrite"]);
     assert.deepEqual(await offered(["--tools", "Read,TaskCreate"], {}), ["TaskCreate"]);
   });
+
+  it("asks hooks, whose objection keeps an entry off the list, or from being done", async () => {
+    const { outrider } = await place([
+      calls(["TaskCreate", { subject: "bad one", description: "d" }]),
+      calls(["TaskCreate", { subject: "good one", description: "d" }]),
+      calls(["TaskUpdate", { taskId: "2", status: "completed" }]),
+      calls(["TaskList", {}]),
+      { text: "done" },
+    ]);
+    const hook = (command: string) => [{ hooks: [{ type: "command", command }] }];
+    const hooks = {
+      TaskCreated: hook("! grep -q bad || { echo 'Nothing bad.' >&2; exit 2; }"),
+      TaskCompleted: hook("echo 'Not yet.' >&2; exit 2"),
+    };
+    const { stdout } = await outrider(["--settings", JSON.stringify({ hooks })], on);
+    const said = "A hook objects: Not yet.";
+    assert.deepEqual(
+      resultsIn(stdout).map(({ words }) => words),
+      [
+        "Task #1 was not created, a hook objects: Nothing bad.",
+        "Task #2 created successfully: good one",
+        `Task #2 is not completed. ${said}`,
+        "#2 [pending] good one",
+      ],
+    );
+  });
 });

@@ -26,7 +26,9 @@ const grounds: readonly Ground[] = [
   { name: "a bubblewrap that does not run", args: [], options: { through: withoutBubblewrap }, box: "none", modes: ["default"] },
 ];
 /** Fails, so that its result says where it ran. */
-const command = 'echo "place:$TMPDIR:|$GH_TOKEN|$SSH_AUTH_SOCK|"; false';
+/** Outside, the session has a folder of its own in the place for temporary files. */
+const above = "$" + "{TMPDIR%/outrider-tmp-*}";
+const command = `echo "place:${above}:|$GH_TOKEN|$SSH_AUTH_SOCK|"; false`;
 const rule = ["--allowedTools", "Bash(echo:*)", "Bash(false)"];
 
 /** What everybody says about one call, as far as it can be right or wrong. */

@@ -109,6 +109,35 @@ async function traced(env: Record<string, string> = {}, status = 200) {
 }
 
 describe("traces", () => {
+  it("have a span for the request at which a turn failed, with its tries and why", async () => {
+    const its = await place(() => ({ fail: { code: "provider-overloaded", message: "too much to do" } }));
+    const collector = await openCollector(200);
+    const env = {
+      ...its.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OUTRIDER_RETRY_BASE_MS: "1",
+      OUTRIDER_MAX_RETRIES: "2",
+    };
+    await run(["-p", "--output-format", "json", ...flags], { env, cwd: its.here });
+    for (const { path, body } of collector.received) assertOfficial(path === "/v1/traces" ? "trace" : "metrics", body);
+    const spans = spansIn(collector.received);
+    assert.deepEqual(spans.map(({ name }) => name).sort(), ["chat claude-sonnet-4-5", "invoke_agent outrider"]);
+    const [turn, chat] = ["invoke_agent outrider", "chat claude-sonnet-4-5"].map((name) =>
+      spans.find((one) => one.name === name),
+    );
+    assert.ok(turn && chat);
+    assert.deepEqual(
+      [chat.parentSpanId, chat.status.code, attributeOf(chat, "error.type"), attributeOf(chat, "gen_ai.operation.name")],
+      [turn.spanId, 2, "provider-overloaded", "chat"],
+    );
+    const tries = (chat as { events?: { name: string }[] }).events ?? [];
+    assert.deepEqual(
+      tries.map(({ name }) => name),
+      ["retry", "retry"],
+    );
+    assert.ok(BigInt(chat.endTimeUnixNano) <= BigInt(turn.endTimeUnixNano));
+  });
+
   it("are agents, answers, tools and subagents one inside the other, as OpenTelemetry's definitions have it", async () => {
     const parent = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
     const { received, result, here } = await traced({

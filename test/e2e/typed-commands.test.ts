@@ -7,17 +7,53 @@ import { lines, model, run, tempFolder } from "./command.ts";
 const userLine = (text: string) =>
   `${JSON.stringify({ type: "user", message: { role: "user", content: [{ type: "text", text }] } })}\n`;
 
-async function place(replies = [{ text: "1" }, { text: "2" }]) {
+async function ground(replies: { text: string }[]) {
   const top = tempFolder("typed");
   const cwd = join(top, "project");
   mkdirSync(cwd);
   const { server, env } = await model(replies, join(top, "home/.outrider"));
-  const outrider = (args: readonly string[], stdin?: string) =>
-    run(args, { cwd, env: { ...env, HOME: join(top, "home") }, ...(stdin !== undefined && { stdin }) });
+  return { cwd, server, env: { ...env, HOME: join(top, "home") } };
+}
+
+async function place(replies = [{ text: "1" }, { text: "2" }]) {
+  const { cwd, server, env } = await ground(replies);
+  const outrider = (args: readonly string[], stdin?: string) => run(args, { cwd, env, ...(stdin !== undefined && { stdin }) });
   return { cwd, outrider, models: () => server.requests.map(({ body }) => (body as { model: string }).model) };
 }
 
 describe("what is typed in a session", () => {
+  it("a word behind a slash that names no command is a prompt where Claude Code's way is asked for, and screens stay screens", async () => {
+    const { cwd, env, server } = await ground([{ text: "from the model" }]);
+    const typed = async (prompt: string, more: Record<string, string>) => {
+      const { code, stdout } = await run(["-p", prompt], { cwd, env: { ...env, ...more } });
+      return [code, stdout];
+    };
+    const claude = { OUTRIDER_CLAUDE_COMMANDS: "1" };
+    assert.deepEqual(await typed("/nosuch thing", {}), [64, ""]);
+    assert.deepEqual(await typed("/nosuch thing", claude), [0, "from the model\n"]);
+    assert.deepEqual(await typed("/login", claude), [0, "/login isn't available in this environment.\n"]);
+    assert.equal(server.requests.length, 1);
+  });
+
+  it("the last of several blocks may call a skill, whose text stands behind the others", async () => {
+    const { cwd, env, server } = await ground([{ text: "ok" }, { text: "ok" }]);
+    mkdirSync(join(cwd, ".claude/commands"), { recursive: true });
+    writeFileSync(join(cwd, ".claude/commands/fix.md"), "Fix $ARGUMENTS.\n");
+    const line = (...texts: string[]) =>
+      `${JSON.stringify({ type: "user", message: { role: "user", content: texts.map((text) => ({ type: "text", text })) } })}\n`;
+    const flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--trust-project"];
+    const stdin = line("What CI said.", "/fix the build") + line("/fix the build", "and no more");
+    assert.equal((await run(["-p", ...flags], { cwd, env, stdin })).code, 0);
+    const textsOf = (index: number) => {
+      const body = server.requests[index]?.body as { messages: { role: string; content: { text: string }[] }[] } | undefined;
+      return body?.messages.findLast(({ role }) => role === "user")?.content.map(({ text }) => text);
+    };
+    const [context, marks, words] = textsOf(0) ?? [];
+    assert.deepEqual([context, words], ["What CI said.", "Fix the build.\n"]);
+    assert.match(marks ?? "", /<command-name>\/fix</);
+    assert.deepEqual(textsOf(1), ["/fix the build", "and no more"]);
+  });
+
   it("/model knows the words that --model knows", async () => {
     const { outrider, models } = await place();
     const typed = ["/model haiku", "one", "/model claude-opus-5-5", "two"].map(userLine).join("");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { eventually, lines, model, run, start, tempFolder } from "./command.ts";
 
@@ -80,11 +80,11 @@ describe("outrider --worktree", () => {
     const { stdout } = await outrider("-p", "go", "-w", "rules", "--permission-mode", "acceptEdits", "--output-format", "json");
     const result = lines(stdout).at(-1);
     const denied = result?.["permission_denials"] as { tool_name: string; tool_input: { file_path: string } }[];
-    assert.deepEqual(denied.map(({ tool_name, tool_input }) => `${tool_name} ${tool_input.file_path}`).toSorted(), [
-      "Read ../../../.env",
-      "Read .env",
-      "Write ../../../outside.txt",
-    ]);
+    const tree = join(realpathSync(project), ".outrider/worktrees/rules"); // they are named by their whole paths
+    assert.deepEqual(
+      denied.map(({ tool_name, tool_input }) => `${tool_name} ${relative(tree, tool_input.file_path)}`).toSorted(),
+      ["Read ../../../.env", "Read .env", "Write ../../../outside.txt"],
+    );
     assert.ok(!JSON.stringify(server.requests[1]?.body).includes("canary-4711"));
     assert.ok(existsSync(join(project, ".outrider/worktrees/rules/allowed.txt")));
   });
@@ -219,3 +219,38 @@ describe("a session that worked in a worktree", () => {
     assert.match(JSON.parse(gone.stdout).warnings.join(), /worked in the worktree feature, which is gone: it goes on in/);
   });
 });
+
+describe("a rule for files of the project", () => {
+  it("holds for their copies in worktrees that were kept, for the session and its subagents", async () => {
+    const copy = ".outrider/worktrees/kept/private/plan.txt";
+    const calls = [
+      ...[`cat ${copy}`, "cat .outrider/worktrees/*/private/plan.txt", "grep -r merger .outrider/worktrees"].map(bash),
+      ...["rg -uu merger .outrider", "cd .outrider/worktrees/kept && cat private/*", "cat .outrider/worktrees/kept/a.txt"].map(
+        bash,
+      ),
+      { name: "Read", input: { file_path: copy } },
+      { name: "Grep", input: { pattern: "merger", path: ".outrider/worktrees/kept", output_mode: "content" } },
+    ];
+    const { outrider, sh, server } = await scene([
+      ...[{ calls: [bash("echo more > more.txt")] }, { text: "done" }],
+      ...[{ calls }, { calls: [{ name: "Task", input: { subagent_type: "general-purpose", description: "d", prompt: "p" } }] }],
+      ...[{ calls }, { text: "sub end" }, { text: "done" }],
+    ]);
+    sh("mkdir private; echo merger on friday > private/plan.txt; git add -A; git commit -qm second");
+    await outrider("-p", "go", "--worktree", "kept", "--allowedTools", "Bash");
+    assert.equal(sh(`cat ${copy}`), "merger on friday");
+    const { code, stderr } = await outrider("-p", `see @${copy}`, "--disallowedTools", "Read(./private/**)");
+    assert.equal(code, 0, stderr);
+    assert.equal(server.requests.length, 7);
+    for (const { body } of server.requests.slice(2)) assert.doesNotMatch(JSON.stringify(body), /on friday/);
+    for (const at of [3, 5]) {
+      const answers = JSON.stringify(server.requests[at]?.body);
+      assert.match(answers, /"one/); // what no rule protects is shown
+      assert.match(answers, /1 file was left out: rules protect it/);
+    }
+  });
+});
+
+function bash(command: string) {
+  return { name: "Bash", input: { command } };
+}

@@ -85,6 +85,23 @@ describe("a command line that a script got wrong", () => {
   });
 });
 
+describe("a flag that took the flag behind it for its value", () => {
+  for (const flag of ["--session-id", "--resume", "--name", "--allowedTools", "--append-system-prompt"])
+    for (const format of ["json", "stream-json", "text"])
+      it(`is told where stdout and stderr are one file: ${flag} --output-format ${format}`, async () => {
+        const { env, server } = await model([], tempFolder());
+        const script = `exec "${launcher}" "${bin}" -p hi ${flag} --output-format ${format} 2>&1 </dev/null`;
+        const { status, stdout } = spawnSync("sh", ["-c", script], {
+          env: { PATH: process.env["PATH"] ?? "", HOME: emptyHome, ...env },
+          encoding: "utf8",
+        });
+        assert.deepEqual([status, server.requests.length], [64, 0], stdout);
+        assert.match(stdout, new RegExp(`${flag} needs a value`));
+        const result = format === "text" ? undefined : lines(stdout).at(-1);
+        if (result) assert.deepEqual([result["is_error"], String(result["session_id"]).includes("-format")], [true, false]);
+      });
+});
+
 describe("a result without a session", () => {
   it("has the id that the host chose for it", async () => {
     const id = "11111111-2222-4333-8444-555555555555";

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { readFleet } from "@outrider/fleet/restate";
 import { startEffects, startWorker, taskLines } from "../e2e/batch-model.ts";
 import { lines, start, tempFolder } from "../e2e/command.ts";
+import { upFleet } from "./fleet-up.ts";
 
 const tasks = Number(process.env.OUTRIDER_FLEET_TASKS ?? 30);
 const steps = 3;
@@ -15,22 +15,18 @@ it("gives every task one result and repeats no finished call while workers and t
   const effects = await startEffects();
   const { env } = await startWorker(join(folder, "home"), { url: effects.url, steps, delayMs: 100 });
   writeFileSync(join(folder, "tasks.jsonl"), taskLines(tasks, { allowedTools: ["Bash"] }));
-  const place = join(folder, "fleet");
-  const cwd = join(process.env.OUTRIDER_ROOT ?? "", "test/fleet"); // where the engine's package is
-  const fleet = start(["fleet", "up", "--folder", place, "--workers", "3"], { env, cwd });
-  for (let tries = 0; !readFleet(place) && tries < 600; tries++) await delay(100);
-  const state = readFleet(place);
-  assert.ok(state, "the fleet is up");
+  const fleet = await upFleet(join(folder, "fleet"), { workers: 3, env });
   const out = join(folder, "out");
-  const engine = ["--engine", "restate", "--ingress", state.ingress, "--admin", state.admin, "--store", state.store];
-  const batch = start(["batch", join(folder, "tasks.jsonl"), "--out", out, "--concurrency", "12", "--quiet", ...engine], { env });
+  const batch = start(["batch", join(folder, "tasks.jsonl"), "--out", out, "--concurrency", "12", "--quiet", ...fleet.flags], {
+    env,
+  });
   let kills = 0;
   let isOver = false;
   const killing = (async () => {
     for (let round = 0; !isOver && round < 40; round++) {
       await delay(1_500);
-      const now = readFleet(place);
-      const victim = round === 2 ? now?.enginePid : now?.workers[round % now.workers.length];
+      const { enginePid, workers } = fleet.state();
+      const victim = round === 2 ? enginePid : workers[round % workers.length];
       if (isOver || !victim) continue;
       try {
         process.kill(victim, "SIGKILL");
@@ -56,6 +52,5 @@ it("gives every task one result and repeats no finished call while workers and t
   );
   assert.deepEqual(repeated, []);
   assert.ok(kills >= 3, `${kills} kills`);
-  fleet.child.kill("SIGTERM");
-  await fleet.done;
+  await fleet.down();
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -91,6 +91,51 @@ describe("a release's bill of materials", () => {
     );
     const refs = sbom.components.map((part: { "bom-ref": string }) => part["bom-ref"]);
     assert.equal(new Set(refs).size, refs.length);
+  });
+});
+
+describe("a release's archives", () => {
+  /** Made of the same command at another time, in another place, by somebody with other habits. */
+  async function make(umask: number): Promise<Record<string, string>> {
+    const { writeArchive, writeDebianPackage } = await load("archives.mjs");
+    const [out, place] = [tempFolder("archives"), tempFolder("made")];
+    const binary = join(place, "outrider-linux-x64");
+    writeFileSync(binary, "#!/bin/sh\necho 9.8.7\n");
+    const platform = { name: "linux-x64", os: "linux", cpu: "x64", libc: "glibc" };
+    const release = { binary, platform, version: "9.8.7", notices: "Notices.\n", epoch: 1_790_000_000, out };
+    const before = process.umask(umask);
+    try {
+      writeArchive(release);
+      if (hasDpkg) writeDebianPackage(release);
+    } finally {
+      process.umask(before);
+    }
+    const names = ["outrider-9.8.7-linux-x64.tar.gz", ...(hasDpkg ? ["outrider_9.8.7_amd64.deb"] : [])];
+    return Object.fromEntries(names.map((name) => [name, join(out, name)]));
+  }
+  const hasDpkg = spawnSync("dpkg-deb", ["--version"]).status === 0;
+  const bytesOf = (files: Record<string, string>) => Object.values(files).map((file) => readFileSync(file).toString("base64"));
+
+  it("are the same to the byte when they are made again", async () => {
+    const first = await make(0o022);
+    assert.deepEqual(bytesOf(await make(0o002)), bytesOf(first));
+  });
+
+  it("have the command where each kind is looked for, and the licences beside it", async () => {
+    const { "outrider-9.8.7-linux-x64.tar.gz": archive, "outrider_9.8.7_amd64.deb": debian } = await make(0o022);
+    const listed = execFileSync("tar", ["-tzf", String(archive)], { encoding: "utf8" })
+      .trim()
+      .split("\n");
+    const top = "outrider-9.8.7/";
+    assert.deepEqual(listed, [top, `${top}LICENSE`, `${top}THIRD-PARTY-NOTICES.txt`, `${top}outrider`]);
+    if (debian === undefined) return;
+    const place = tempFolder("installed");
+    execFileSync("dpkg-deb", ["--extract", debian, place]);
+    assert.equal(execFileSync(join(place, "usr/bin/outrider"), { encoding: "utf8" }), "9.8.7\n");
+    const documents = readdirSync(join(place, "usr/share/doc/outrider")).sort();
+    assert.deepEqual(documents, ["THIRD-PARTY-NOTICES.txt", "copyright"]);
+    const field = (name: string): string => execFileSync("dpkg-deb", ["--field", debian, name], { encoding: "utf8" }).trim();
+    assert.deepEqual([field("Package"), field("Version"), field("Architecture")], ["outrider", "9.8.7", "amd64"]);
   });
 });
 

@@ -15,7 +15,6 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { openDomainProxy } from "../../packages/runtime/src/workspace/box/domain-proxy.ts";
 import { parseDomainRule } from "../../packages/runtime/src/workspace/box/domain-rules.ts";
 import { detectSandbox } from "../../packages/runtime/src/workspace/detect-sandbox.ts";
@@ -199,8 +198,8 @@ export const sandboxCases: CaseTable = {
   SB025: boxed(async ({ base, project }, test) => {
     const before = readdirSync(project);
     const mounts = readFileSync("/proc/self/mountinfo", "utf8");
-    // This file again, as the agent that is killed while its command runs.
-    const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
+    // The test file again, as the agent that is killed while its command runs.
+    const child = spawn(process.execPath, [String(process.argv[1])], {
       env: { ...process.env, OUTRIDER_CASE_VICTIM: base, NODE_OPTIONS: "", NODE_TEST_CONTEXT: "" },
       stdio: "ignore",
     });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { OutriderClient, OutriderError } from "../../packages/runtime/src/exports/client.ts";
+import { eventually } from "../e2e/command.ts";
 import { Ground, type Json } from "./ground.ts";
 
 describe("the client of the library", () => {
@@ -40,6 +41,43 @@ describe("the client of the library", () => {
       (await client.listSessions()).sessions.map((one) => one.id),
       [copy.id],
     );
+  });
+
+  it("waits for the end of a turn without being somebody whose answer to a question is waited for", async () => {
+    const bash = { calls: [{ name: "Bash", input: { command: "touch made" } }] };
+    const ground = await new Ground([bash, { text: "Then not." }]).start({ permissionWaitMs: 0 });
+    const client = new OutriderClient({ url: ground.url, token: ground.owner });
+    const { id } = await client.createSession();
+    const result = await client.prompt(id, "go", { key: "k" });
+    assert.deepEqual([result.outcome.text, Object.keys(result).includes("type")], ["Then not.", false]);
+    const { isRepeated, outcome } = await client.prompt(id, "go", { key: "k" });
+    assert.deepEqual([isRepeated, outcome.text], [true, "Then not."]);
+  });
+
+  it("says so when the connection ends before the turn, and has its outcome with the same key", async () => {
+    const ground = await new Ground([{ text: "Slowly", hang: true }]).start();
+    const [cut, opened] = [new AbortController(), new AbortController()];
+    /** The answer has begun, and then there is no more of it. */
+    const cutting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const nothing = new ReadableStream({
+        start: (controller) => cut.signal.addEventListener("abort", () => controller.close()),
+      });
+      opened.abort();
+      return new Response(nothing, { status: response.status });
+    };
+    const { id } = await new OutriderClient({ url: ground.url, token: ground.owner }).createSession();
+    const client = new OutriderClient({ url: ground.url, token: ground.owner, fetch: cutting });
+    const asking = client.prompt(id, "go", { key: "k" });
+    const watch = await ground.watch(`/v1/sessions/${id}/events?after=0`);
+    await watch.untilType("turn.started");
+    await eventually(() => opened.signal.aborted, "the answer has begun");
+    cut.abort();
+    await assert.rejects(asking, { code: "closed", retryable: true });
+    const again = new OutriderClient({ url: ground.url, token: ground.owner }).prompt(id, "go", { key: "k" });
+    await ground.ask("POST", `/v1/sessions/${id}/cancel`);
+    assert.equal((await again).outcome.type, "cancelled");
+    watch.leave();
   });
 
   it("comes back by itself when the stream is cut, and tells each stored event once", async () => {

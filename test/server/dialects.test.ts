@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
 import { Ground } from "./ground.ts";
@@ -93,6 +95,42 @@ describe("the server for clients of others", () => {
       403,
     );
     assert.equal((await ground.ask("POST", "/v1/chat/completions", { body: "nonsense" })).status, 400);
+  });
+
+  it("waits for whoever may answer a question, and takes no for the answer where nobody may", async () => {
+    const call = (name: string) => ({ calls: [{ name: "Bash", input: { command: `touch ${name}` } }] });
+    const script = [call("allowed"), { text: "Made." }, call("refused"), { text: "Not made." }];
+    const ground = await new Ground(script).start({ permissionWaitMs: 2_000 });
+    const driver = clientOf(ground, ground.token({ name: "driver", scopes: ["drive"] }));
+    const id = "asked-about";
+    const answering = (async () => {
+      for (;;) {
+        const watch = await ground.watch(`/v1/sessions/${id}/events?after=0`);
+        if (watch.response.statusCode !== 200) continue; // it is not there yet
+        const { data } = await watch.untilType("permission.requested");
+        await ground.ask("POST", `/v1/sessions/${id}/permissions/${data.requestId}`, { body: { decision: "allow" } });
+        watch.leave();
+        return;
+      }
+    })();
+    const asked = driver.chat.completions.create(ask("go"), { headers: { "x-session-id": id } });
+    assert.equal((await asked).choices[0]?.message.content, "Made.");
+    await answering;
+    const alone = await driver.chat.completions.create(ask("again"), { headers: { "x-session-id": id } });
+    assert.equal(alone.choices[0]?.message.content, "Not made.");
+    assert.deepEqual(
+      ["allowed", "refused"].map((name) => existsSync(join(ground.cwd, name))),
+      [true, false],
+    );
+  });
+
+  it("ends what it tells when the server ends", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
+    const answer = await ground.open("POST", "/v1/chat/completions", { body: { ...ask("go"), stream: true } });
+    const over = new Promise<void>((resolve) => answer.on("error", () => {}).on("close", resolve));
+    answer.resume();
+    await ground.server?.close();
+    await over;
   });
 
   it("ends the turn of a client that leaves", async () => {

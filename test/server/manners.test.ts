@@ -58,8 +58,9 @@ describe("requests of all kinds", () => {
         [429, "1"],
       ],
     );
-    const few = await new Ground().start({ host: { maxSessions: 1 } });
-    await few.session();
+    const few = await new Ground([{ text: "slow", delayMs: 60_000 }]).start({ host: { maxSessions: 1 } });
+    const busy = await few.session();
+    await few.ask("POST", `/v1/sessions/${busy}/messages`, { body: { text: "go", wait: false } });
     const full = await few.ask("POST", "/v1/sessions", { body: {} });
     assert.deepEqual([full.status, full.headers["retry-after"]], [429, "1"]);
   });

@@ -62,6 +62,18 @@ describe("/mcp of the server", () => {
     watch.leave();
   });
 
+  it("is over with its token: a run that is waited for ends, and nothing more is taken", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
+    const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive"] }));
+    const run = client.callTool({ name: "run", arguments: { prompt: "go" } });
+    const ended = assert.rejects(run);
+    const active = async (): Promise<string> => (await ground.ask("GET", "/metrics")).text;
+    while (!/prompts_active 1/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
+    ground.tokens.remove("mcp");
+    await ended;
+    await assert.rejects(client.callTool({ name: "status", arguments: {} }));
+  });
+
   it("shows nobody another's sessions, keeps to roots and limits, and lets nobody in without a token", async () => {
     const ground = await new Ground([{ text: "One." }]).start();
     const [ann, bob] = ["ann", "bob"].map((name) => ground.token({ name, scopes: ["drive"], limits: { sessions: 1 } }));
@@ -77,7 +89,9 @@ describe("/mcp of the server", () => {
     assert.deepEqual((await his.listResources()).resources, []);
     assert.equal((await hers.listResources()).resources.length, 2);
     await assert.rejects(his.readResource({ uri: `outrider://sessions/${sessionId}` }));
-    assert.equal((await his.callTool({ name: "run", arguments: { prompt: "x", cwd: "/" } })).isError, true);
+    const outside = await his.callTool({ name: "run", arguments: { prompt: "x", cwd: "/" } });
+    assert.equal((outside.structuredContent as { error: { code: string } }).error.code, "forbidden");
+    assert.equal(outside.isError, true);
     assert.equal((await hers.callTool({ name: "run", arguments: { prompt: "x" } })).isError, true);
     assert.equal((await ground.ask("POST", "/mcp", { token: null, body: {} })).status, 401);
     const viewer = ground.token({ name: "viewer", scopes: ["view"], of: ["ann"] });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
-import { Ground } from "./ground.ts";
+import { eventually } from "../e2e/command.ts";
+import { Ground, type Json } from "./ground.ts";
 import { Socket, type SocketOptions, upgradeStatus } from "./socket.ts";
 
 describe("GET /v1/ws", () => {
@@ -145,6 +146,61 @@ describe("sessions over one WebSocket", () => {
     assert.equal((await socket.closed).code, 1001);
   });
 
+  it("tell of each turn its own part, also where the model counts no tokens", async () => {
+    const ground = await new Ground([{ text: "one" }, { text: "two" }, { text: "three" }]).start();
+    const id = await ground.session();
+    const socket = new Socket(ground);
+    await socket.untilType("hello");
+    await socket.ask({ type: "subscribe", sessionId: id, after: 0 }, "s");
+    for (const text of ["a", "b", "c"]) await ground.ask("POST", `/v1/sessions/${id}/messages`, { body: { text } });
+    await socket.until(({ result }) => result?.response === "three");
+    const parts = socket.told.flatMap(({ result }) =>
+      result ? [result.history.map(({ data }: Json) => data.content[0].text)] : [],
+    );
+    assert.deepEqual(parts, [
+      ["a", "one"],
+      ["b", "two"],
+      ["c", "three"],
+    ]);
+    socket.socket.close();
+  });
+
+  it("are dropped when nobody reads them, alone; they come back with after", async () => {
+    const text = `${"x".repeat(999)} `.repeat(64);
+    const turns = 120;
+    const replies = [...Array.from({ length: turns - 1 }, () => ({ text })), { text: "The end." }];
+    const ground = await new Ground(replies).start({
+      limits: { bufferedBytes: 64 << 10, stalledMs: 300 },
+    });
+    const id = await ground.session();
+    const [slow, good] = [new Socket(ground), new Socket(ground)];
+    for (const socket of [slow, good]) {
+      await socket.untilType("hello");
+      await socket.ask({ type: "subscribe", sessionId: id, after: 0 }, "s");
+    }
+    slow.socket.pause();
+    for (let turn = 0; turn < turns; turn++) await ground.ask("POST", `/v1/sessions/${id}/messages`, { body: { text: "go" } });
+    const ends = (...sockets: Socket[]): number =>
+      sockets.flatMap(({ told }) => told).filter(({ type }) => type === "complete").length;
+    const untilTheEnd = (socket: Socket): Promise<Json> =>
+      socket.until(({ type, result }) => type === "complete" && result.response === "The end.");
+    await untilTheEnd(good);
+    assert.equal(ends(good), turns);
+    await eventually(async () => (await socketsOf(ground)) === 1, "only the good one is left");
+    slow.socket.resume(); // what had come is read, and then there is the end
+    assert.ok([1006, 1013].includes((await slow.closed).code));
+    const seen = Math.max(
+      0,
+      ...slow.told.flatMap(({ seq, type }) => (typeof seq === "number" && type !== "subscribed" ? [seq] : [])),
+    );
+    const back = new Socket(ground);
+    await back.untilType("hello");
+    await back.ask({ type: "subscribe", sessionId: id, after: seen }, "s");
+    await untilTheEnd(back);
+    assert.equal(ends(slow, back), turns);
+    for (const { socket } of [good, back]) socket.close();
+  });
+
   it("drop a reader that does not read, alone; it comes back with after (TR016)", async () => {
     const text = `${"x".repeat(999)} `.repeat(64);
     const ground = await new Ground(Array.from({ length: 40 }, () => ({ text }))).start({ limits: { bufferedBytes: 64 << 10 } });
@@ -166,3 +222,8 @@ describe("sessions over one WebSocket", () => {
     good.leave();
   });
 });
+
+/** Connections to `/v1/ws`, as the server counts them. */
+async function socketsOf(ground: Ground): Promise<number> {
+  return Number(/^outrider_websockets (\d+)$/m.exec((await ground.ask("GET", "/metrics")).text)?.[1]);
+}

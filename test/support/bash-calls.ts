@@ -36,5 +36,5 @@ export function callbackHooks(value: unknown, workspace: Workspace): Hooks {
     newId: () => "h",
     clock: () => 0,
   });
-  return toHooks(runner, { begin: () => {}, transcriptOf: () => "", tasks: () => [] });
+  return toHooks(runner, { begin: () => {}, transcriptOf: () => "", tasks: () => [], title: () => undefined });
 }

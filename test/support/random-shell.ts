@@ -74,6 +74,28 @@ export function shellGrammar({ programs, files }: Vocabulary): (random: Random) 
       () => `select ${variable(random)} in a; do ${one()}\nbreak; done <<< 1`,
       () => `trap ${quote(random, one())} DEBUG; ${one()}`,
       () => `${random.pick(["command", "builtin"])} ${random.pick(["eval", "read x <<<", "declare"])} ${quote(random, one())}`,
+      // A name, an option or a builtin that only a variable holds.
+      () => {
+        const code = `$(${program(random)})`;
+        const set = random.pick([
+          "declare",
+          "export",
+          "typeset",
+          "readonly",
+          "declare -x",
+          "\\export",
+          "'declare'",
+          "$d",
+          "$d $o",
+        ]);
+        const told = random.pick([`"$n=\\${code}"`, `"$n"='${code}'`, `$n='${code}'`, '"$p"', "$p", '"x"=$q', "x=$q", '"x=$q"']);
+        const given = `${random.pick(["read -r", "read", "mapfile -t", "$r"])} ${random.pick(['"$n"', "$n"])} <<< '${code}'`;
+        const printed = `printf ${random.pick(["-v", "$v"])} ${random.pick(['"$n"', "$n"])} '${code}'`;
+        const named = (): string => random.pick(["PS4", "PS4", "PS4", variable(random)]);
+        const names = `n=${named()}; d=declare; r=read; v=-v; o=-x`;
+        const values = `p=${named()}='${code}'; q='1 ${named()}=${code}'`;
+        return `${names}; ${values}; ${random.pick([`${set} ${told}`, given, printed])}; set -x; ${one()}`;
+      },
       () => `alias ${program(random)}=${name(random)}; ${one()}`,
     ])();
   }

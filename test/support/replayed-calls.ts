@@ -9,6 +9,7 @@ import { builtinAgents } from "../../packages/runtime/src/tasks/agent-definition
 import { healEdit } from "../../packages/runtime/src/tools/heal-edit.ts";
 import { replaceRanges } from "../../packages/runtime/src/tools/text-edit.ts";
 import { createGround } from "./command-ground.ts";
+import { recordedLooks } from "./recorded-commands.ts";
 
 /**
  * Calls as real models send them, made up in the shapes and proportions of 35,535 recorded ones; nothing here was said by anybody.
@@ -85,6 +86,26 @@ export async function runUnasked(root: string): Promise<{ looking: Unasked; doin
   } finally {
     ground.remove();
   }
+}
+
+export type RecordedLooks = { readonly calls: number; readonly unasked: number; readonly asked: readonly string[] };
+
+/** How many of the recorded commands that only look run without a question in mode default, each as often as it was recorded. */
+export async function runRecordedLooks(): Promise<RecordedLooks> {
+  const ground = createGround();
+  const programs: ProgramFinder = { place: async () => "other", isShadowed: async () => false };
+  let unasked = 0;
+  const asked: string[] = [];
+  try {
+    for (const [count, command] of recordedLooks) {
+      const { effect, reason } = await ground.judge(command, { mode: "default", programs });
+      if (effect === "allow") unasked += count;
+      else asked.push(`${count} × ${command}: ${reason}`);
+    }
+  } finally {
+    ground.remove();
+  }
+  return { calls: recordedLooks.reduce((all, [count]) => all + count, 0), unasked, asked };
 }
 
 export type Heals = { readonly tried: number; readonly healed: number; readonly wrong: number };

@@ -7,22 +7,32 @@ const vm = require("node:vm");
 const folder = path.join(__dirname, "../dist");
 const filename = path.join(folder, "main.cjs");
 const source = fs.readFileSync(filename).latin1Slice(); // it is ASCII, and that is the quickest way to a string
-const place = cachePlace();
-const kept = readOwn(`${place}.bin`);
-const cachedData = kept ?? readOwn(`${place}-short.bin`);
-// Without it, code that is run this way cannot import what is an ES module: ripgrep's package.
-const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-const script = new vm.Script(source, { filename, cachedData, importModuleDynamically });
+const placeOf = cachePlaces();
+const place = placeOf("code");
+let parts;
+const whole = readOwn(`${place}.bin`);
+const { code: cachedData, extent } = whole ? { code: whole } : require("./keep-code.js").findLess(place, readOwn);
+const script = new vm.Script(source, { filename, cachedData });
 const isRejected = script.cachedDataRejected === true;
-if (!kept || isRejected) require("./keep-code.js").keepCode(script, { place, hasShort: cachedData !== undefined && !isRejected });
-module.constructor.enableCompileCache?.(); // newer versions of Node keep the code of the other files themselves
-script.runInThisContext()(require, folder);
+if (!whole || isRejected) require("./keep-code.js").keepCode(script, place, isRejected ? undefined : extent);
+// Code that is run this way cannot import what is an ES module (ripgrep's package) without a warning on stderr: it is done here.
+script.runInThisContext()(require, readPart, (name) => import(name));
 
-/** One file per program, version and machine; V8 itself refuses what another V8, or other flags, have written. */
-function cachePlace() {
+/** What one of the other files of the command holds; most runs need few of them, or none. */
+function readPart(name) {
+  if (!parts) {
+    const file = `${placeOf("parts")}.bin`;
+    parts = require("./read-parts.js").openParts(folder, file, readOwn(file));
+  }
+  return parts(name);
+}
+
+/** One file of each kind per program, version and machine; V8 itself refuses what another V8, or other flags, have written. */
+function cachePlaces() {
   const home = process.env.OUTRIDER_HOME || path.join(process.env.HOME || "/nonexistent", ".outrider");
   const { size, mtimeMs } = fs.statSync(filename);
-  return path.join(home, "cache", `code-${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`);
+  const program = `${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`;
+  return (kind) => path.join(home, "cache", `${kind}-${program}`);
 }
 
 /** Only a file that nobody else can have written: compiled code is code. Whatever fails, the program is compiled as always. */

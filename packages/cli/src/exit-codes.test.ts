@@ -35,12 +35,23 @@ describe("the exit code", () => {
     );
   });
 
+  it("says success where Claude Code's results do, and stays our own elsewhere", () => {
+    const env = { OUTRIDER_CLAUDE_RESULTS: "1" };
+    const limited = (limit: "hook" | "max-turns"): Outcome => ({ type: "stopped", limit, text: "" });
+    assert.deepEqual(
+      [limited("hook"), limited("max-turns"), failed("usage")].map((outcome) => exitCodeOf(outcome, { env })),
+      [0, 75, 64],
+    );
+    assert.equal(exitCodeOf(failed("usage"), { env, begun: true }), 0);
+  });
+
   it("is Claude Code's where a program asks for it", () => {
     const env = { OUTRIDER_CLAUDE_EXIT_CODES: "1" };
     const cancelled: Outcome = { type: "cancelled", cause: "signal", text: "" };
     const table: [Outcome, NodeJS.Signals | undefined, number][] = [
       [{ type: "completed", text: "" }, undefined, 0],
       [{ type: "stopped", limit: "max-turns", text: "" }, undefined, 1],
+      [{ type: "stopped", limit: "hook", text: "" }, undefined, 0],
       [failed("usage"), undefined, 1],
       [failed("model-refusal"), undefined, 1],
       [cancelled, "SIGINT", 0],
@@ -53,5 +64,6 @@ describe("the exit code", () => {
       table.map(([outcome, signal]) => exitCodeOf(outcome, { env, signal })),
       table.map(([, , code]) => code),
     );
+    assert.equal(exitCodeOf(failed("usage"), { env, begun: true }), 0, "a command that was typed in a turn");
   });
 });

@@ -37,20 +37,34 @@ const byLimit: Record<StopLimit, number> = {
   loop: exitCodes.loop,
 };
 
-type Ended = { readonly env?: Readonly<Record<string, string | undefined>>; readonly signal?: NodeJS.Signals | undefined };
+type Ended = {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: NodeJS.Signals | undefined;
+  /** There was a turn: what is wrong is not how the command was called. */
+  readonly begun?: boolean;
+};
 
-/** `signal`: the one that stopped the run. Programs that look for Claude Code's codes set OUTRIDER_CLAUDE_EXIT_CODES=1. */
-export function exitCodeOf(outcome: Outcome, { env = process.env, signal }: Ended = {}): number {
-  return env["OUTRIDER_CLAUDE_EXIT_CODES"] === "1" ? claudeCodeOf(outcome, signal) : ownCodeOf(outcome);
+/** `signal`: the one that stopped the run. Programs that look for Claude Code's codes set OUTRIDER_CLAUDE_EXIT_CODES=1; with its results a success is one in both. */
+export function exitCodeOf(outcome: Outcome, { env = process.env, ...ended }: Ended = {}): number {
+  if (env["OUTRIDER_CLAUDE_EXIT_CODES"] === "1") return claudeCodeOf(outcome, ended);
+  return env["OUTRIDER_CLAUDE_RESULTS"] === "1" && isClaudeSuccess(outcome, ended) ? exitCodes.success : ownCodeOf(outcome);
 }
 
-function claudeCodeOf(outcome: Outcome, signal: NodeJS.Signals | undefined): number {
-  if (outcome.type === "completed") return exitCodes.success;
+/** What a hook ended, and a typed command that was refused, are successes there. */
+function isClaudeSuccess(outcome: Outcome, { begun = false }: Ended): boolean {
+  if (outcome.type === "stopped") return outcome.limit === "hook";
+  return outcome.type === "completed" || (outcome.type === "failed" && outcome.error.code === "usage" && begun);
+}
+
+function claudeCodeOf(outcome: Outcome, ended: Ended): number {
+  const { signal } = ended;
+  if (isClaudeSuccess(outcome, ended)) return exitCodes.success;
   if (outcome.type !== "cancelled" || outcome.cause === "deadline") return exitCodes.error;
   return signal === "SIGTERM" ? 143 : signal === "SIGHUP" ? 129 : exitCodes.success;
 }
 
 function ownCodeOf(outcome: Outcome): number {
+  if (outcome.type === "stopped" && outcome.deferred) return exitCodes.success; // as whoever put off the call has asked for
   switch (outcome.type) {
     case "completed":
       return exitCodes.success;

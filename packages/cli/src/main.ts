@@ -1,5 +1,6 @@
+import { isatty } from "node:tty";
 import { claimProcess } from "@outrider/runtime/host";
-import { parseArguments, peekFlag } from "./flags/args.ts";
+import { type Arguments, parseArguments, peekFlag } from "./flags/args.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { isSdk } from "./run/sdk-host.ts";
 import { isSubcommand, subcommands } from "./subcommands.ts";
@@ -26,12 +27,18 @@ async function main(argv: readonly string[]): Promise<number> {
       const { runLiveCommand } = await import("./commands/live.ts");
       return await runLiveCommand(args, known.ignored);
     }
+    if (isConversation(args)) return await (await import("./conversation/conversation.ts")).runConversation(args);
     return await runOnce(args);
   } catch (error) {
     const [format, flavor, sessionId] = [peekFlag(argv, "output-format"), peekFlag(argv, "flavor"), peekFlag(argv, "session-id")];
     const { failEarly } = await import("./run/fail-early.ts");
     return await failEarly(error, { format, flavor, sessionId, verbose: argv.includes("--verbose") });
   }
+}
+
+/** Nothing to run, and a person at the terminal. */
+function isConversation({ positionals, flags }: Arguments): boolean {
+  return positionals.length === 0 && !flags.print && flags["output-format"] === undefined && isatty(0) && isatty(1);
 }
 
 async function print(text: string): Promise<number> {

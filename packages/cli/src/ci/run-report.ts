@@ -38,6 +38,8 @@ export type RunReport = {
   readonly changedFiles: readonly string[];
   /** What git saw change during the run beside those, by whatever changed it. */
   readonly changedBeside: readonly string[];
+  /** The file with the run as a page. */
+  readonly page?: string | undefined;
 };
 
 /** What is being run. */
@@ -46,6 +48,8 @@ export type RunFacts = {
   readonly task?: string | undefined;
   readonly sessionId: string;
   readonly cwd: string;
+  /** The file that the run is written to as a page. */
+  readonly page?: string | undefined;
   readonly catalogOverride?: SessionOptions["catalogOverride"] | undefined;
 };
 
@@ -172,6 +176,7 @@ export class RunReporter {
       tools: [...this.#tools.values()].sort((a, b) => b.calls - a.calls),
       denied: this.#denied,
       changedFiles: [...this.#changed].sort(),
+      page: this.#facts.page,
     };
   }
 }

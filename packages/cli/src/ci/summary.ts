@@ -32,6 +32,7 @@ function render(report: RunReport, maxText: number): string {
     ...deniedList(report),
     ...fileList("Changed files (by Write and Edit)", changedFiles),
     ...fileList("Also changed during the run (seen by git status)", changedBeside),
+    ...(report.page === undefined ? [] : [`The run as a page: ${code(report.page)}`, ""]),
     `${report.sessionId === "" ? "No session" : `Session ${code(report.sessionId)}`}, exit code ${report.exitCode}`,
     "",
   ].join("\n");

@@ -1,12 +1,11 @@
-import { agent as createApp, type AgentConnection, RequestError } from "@agentclientprotocol/sdk";
 import { RuntimeError } from "@outrider/runtime";
-import { AcpAgent, type AcpClient, toRpcError } from "@outrider/runtime/acp";
 import { createRedactor, LineOutput } from "@outrider/runtime/host";
 import { createAcpHost } from "../run/acp-host.ts";
 import { atMost, graceMs, openAcpStream } from "../run/acp-stream.ts";
 import { type Arguments, parseArguments } from "../flags/args.ts";
 import { exitCodes } from "../exit-codes.ts";
 import type { FlagName } from "../flags/flags.ts";
+import { serveAcp } from "../run/serve-acp.ts";
 import { watchSignals } from "../run/signals.ts";
 
 const usage = `Usage:
@@ -43,7 +42,10 @@ export async function runAcp(words: readonly string[]): Promise<number> {
     const warn = (line: string): void => void process.stderr.write(`outrider: ${redactor.text(line)}\n`);
     if (process.stdin.isTTY)
       warn("acp is for programs, and waits for one on stdin; outrider acp --help says how editors start it");
-    const { connection, agent } = serve({ args, output, warn });
+    const { connection, agent } = serveAcp({
+      ...{ host: createAcpHost(args.flags, warn) },
+      openStream: (ended) => openAcpStream(process.stdin, output, ended),
+    });
     output.onClosed(() => connection.close());
     signals.stop = () => {
       stopped = true;
@@ -62,70 +64,6 @@ export async function runAcp(words: readonly string[]): Promise<number> {
     // Whatever a tool, a server or an open stdin keeps must not keep an agent alive that nobody talks to.
     setImmediate(() => process.exit());
   }
-}
-
-type Serving = { readonly args: Arguments; readonly output: LineOutput; readonly warn: (line: string) => void };
-
-function serve({ args, output, warn }: Serving): { connection: AgentConnection; agent: AcpAgent } {
-  const redactor = createRedactor({ env: process.env });
-  const client: AcpClient = {
-    update: (sessionId, update) =>
-      untilClosed(connection.client.notify("session/update", { sessionId, update }), connection.signal),
-    askPermission: (question, signal) =>
-      connection.client.request("session/request_permission", question, {
-        cancellationSignal: signal,
-        stopWaitingOnCancel: true,
-      }),
-  };
-  const agent = new AcpAgent(createAcpHost(args.flags, warn), client);
-  const answer = async <T>(work: T | Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } catch (error) {
-      const { code, message, data } = toRpcError(error);
-      throw new RequestError(code, redactor.text(message), redactor.value(data));
-    }
-  };
-  const app = createApp({ name: "outrider" })
-    .onRequest("initialize", ({ params }) => agent.initialize(params))
-    .onRequest("authenticate", ({ params }) => answer(agent.authenticate(params.methodId)))
-    .onRequest("session/new", ({ params }) => answer(agent.newSession(params)))
-    .onRequest("session/load", ({ params }) => answer(agent.loadSession(params)))
-    .onRequest("session/resume", ({ params }) => answer(agent.resumeSession(params)))
-    .onRequest("session/fork", toForkRequest, ({ params }) => answer(agent.forkSession(params)))
-    .onRequest("session/list", ({ params }) => answer(agent.listSessions(params)))
-    .onRequest("session/close", ({ params }) => answer(agent.closeSession(params.sessionId)))
-    .onRequest("session/delete", ({ params }) => answer(agent.deleteSession(params.sessionId)))
-    .onRequest("session/set_mode", ({ params }) => answer(agent.setMode(params)))
-    .onRequest("session/set_config_option", ({ params }) => answer(agent.setConfigOption(params)))
-    .onRequest("session/prompt", ({ params, signal }) => answer(agent.prompt(params, signal)))
-    .onNotification("session/cancel", ({ params }) => agent.cancel(params.sessionId));
-  const connection = app.connect(openAcpStream(process.stdin, output, () => agent.close()));
-  return { connection, agent };
-}
-
-type ForkRequest = Parameters<AcpAgent["forkSession"]>[0];
-
-/** The official package has it among what is not stable: what a copy needs is what a stored session needs that is resumed. */
-function toForkRequest(params: unknown): ForkRequest {
-  const { sessionId, cwd, additionalDirectories = [], mcpServers = [] } = Object(params) as Record<string, unknown>;
-  const isTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === "string");
-  const isServers = Array.isArray(mcpServers) && mcpServers.every((server) => typeof server?.name === "string");
-  if (typeof sessionId !== "string" || typeof cwd !== "string" || !isTexts(additionalDirectories) || !isServers)
-    throw RequestError.invalidParams(undefined, "session/fork takes sessionId, cwd, additionalDirectories and mcpServers");
-  return { sessionId, cwd, additionalDirectories, mcpServers } as ForkRequest; // just checked; a server is checked where it is reached
-}
-
-/** What a client never reads is not waited for any more when it has left. */
-async function untilClosed(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  let leave = (): void => {};
-  const left = new Promise<never>((_, reject) => {
-    leave = () => reject(new Error("The client has left"));
-    if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave, { once: true });
-  });
-  work.catch(() => {}); // told once, by the race
-  await Promise.race([work, left]).finally(() => signal.removeEventListener("abort", leave));
 }
 
 /** Flags that are about one prompt, one session or another protocol. */

@@ -1,21 +1,14 @@
-import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { resolve } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import {
-  findProjectRoot,
-  loadLayers,
   nearest,
   outriderHome,
   type Provenance,
-  parseSettingSources,
   type ResolvedSettings,
   resolveLayers,
   type SettingsLayer,
-  surroundingsOf,
 } from "@outrider/runtime/host";
-import { judgeTrust } from "@outrider/runtime/admin";
 import { exitCodes } from "../exit-codes.ts";
+import { lookAtProject } from "../request/project.ts";
 
 const usage = `Usage:
   outrider config [--explain [KEY]] [--json] [--cwd DIR] [--settings FILE|JSON] [--setting-sources LIST] [--trust-project]
@@ -29,7 +22,7 @@ export async function runConfig(args: readonly string[]): Promise<number> {
   const asked = parseWords(args);
   if (asked.help) return await print(usage);
   const view = await look(asked);
-  const shown = view.resolved.explain(asked.key);
+  const shown = await view.resolved.explain(asked.key);
   for (const warning of view.resolved.warnings) process.stderr.write(`outrider: ${visible(warning)}\n`);
   if (asked.json) return await print(`${JSON.stringify(toJson(view, shown, asked), null, 2)}\n`);
   const lines = asked.explain ? shown.flatMap(explained) : shown.flatMap(plain);
@@ -107,32 +100,15 @@ type View = {
   readonly resolved: ResolvedSettings;
 };
 
-/** The same way to settings that a run takes. */
 async function look({ values, trustProject }: Asked): Promise<View> {
-  const { env } = process;
-  const userHome = env["HOME"] || homedir();
-  const root = findProjectRoot(workingDirectory(values.get("--cwd")), userHome);
-  const named = values.get("--setting-sources");
-  const sources = named === undefined ? undefined : parseSettingSources(named);
-  const inline = values.get("--settings");
-  const home = outriderHome(env);
-  const layers = await loadLayers({
-    outriderHome: home,
-    userHome,
-    claudeHome: surroundingsOf(env).claudeHome,
-    root,
-    ...(sources !== undefined && { sources }),
-    ...(inline !== undefined && { inline, inlineName: "--settings" }),
+  const { root, layers, trust } = await lookAtProject({
+    cwd: values.get("--cwd"),
+    settings: values.get("--settings"),
+    settingSources: values.get("--setting-sources"),
+    trustProject,
   });
-  const { trusted, reason } = await judgeTrust({ outriderHome: home, root, layers, env, flag: trustProject, sources });
+  const { trusted, reason } = trust;
   return { root, layers, trusted, reason, resolved: await resolveLayers(layers, { trusted }) };
-}
-
-function workingDirectory(flag: string | undefined): string {
-  const path = resolve(flag ?? ".");
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isDirectory()) throw new RuntimeError("usage", `--cwd: ${path} is ${stat ? "no directory" : "not there"}`);
-  return realpathSync(path);
 }
 
 function toJson({ root, layers, trusted, reason, resolved }: View, shown: readonly Provenance[], { explain }: Asked): object {

@@ -55,6 +55,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
       newId: createIdSeries(),
       early: warnings.among(early),
       replayUserMessages: (flags["replay-user-messages"] ?? false) && isClaude, // others have frames of their own
+      finishesHooks: flags["include-hook-events"],
       prompts,
       notices: { fates: isClaude, states: isClaude && process.env["CLAUDE_CODE_SDK_READS_SESSION_STATE"] === "1" },
       awaitInitialize: flags["await-initialize"] ?? false,
@@ -84,9 +85,10 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
     signals.stop = () => stop("signal");
     deadline.stop = () => stop("deadline");
     const outcome = await live.done;
-    signals.exitCode = exitCodeOf(outcome, signals);
+    signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun: true });
     deadline.exitCode = signals.exitCode; // as in a run of one prompt: what passes now is too late
-    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
+    const code = (): number =>
+      signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun: true });
     await closeAll(complain, [() => opened && endSession(opened.session, complain), () => ci?.end(outcome, code())]);
     return code();
   } catch (error) {
@@ -127,7 +129,7 @@ async function rewind(turnId: string, dryRun: boolean, session: () => Promise<In
 }
 
 /** What holds, by key; secrets are hidden. */
-function settingsOf({ explain, sources, files }: SessionPlan["resolved"]): JsonObject {
-  const effective = Object.fromEntries(explain().map(({ key, value }) => [key, value ?? null]));
+async function settingsOf({ explain, sources, files }: SessionPlan["resolved"]): Promise<JsonObject> {
+  const effective = Object.fromEntries((await explain()).map(({ key, value }) => [key, value ?? null]));
   return { effective, sources: [...sources], files: [...files] };
 }

@@ -1,3 +1,5 @@
+import { fstatSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type AgentEvent, type InteractiveSession, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
 import {
   LineOutput,
@@ -50,9 +52,10 @@ export async function runOnce(args: Arguments): Promise<number> {
       await closeAll(complain, [close]);
       throw error;
     });
-    signals.exitCode = exitCodeOf(outcome, signals);
+    signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun: true });
     timer.exitCode = signals.exitCode; // a deadline that passes while the run closes changes nothing any more
-    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, signals));
+    const code = (): number =>
+      signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun: true });
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {
@@ -106,6 +109,7 @@ async function prepare(
   await ci?.lookAround(plan.options.cwd);
   const prompt = await readPrompt({
     positionals: args.positionals,
+    dashed: args.dashed,
     images: args.flags.image ?? [],
     documents: args.flags.pdf ?? [],
     warn,
@@ -126,7 +130,7 @@ type Run = {
 
 async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, warnings, copy }: Run): Promise<ShownOutcome> {
   const { options, replay, keySource } = plan;
-  const output = new LineOutput(process.stdout, { descriptor: 1 });
+  const output = new LineOutput(() => process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
   const mcpServers = mcp && (() => mcp.states);
   const format = warnings.among(await createOutputFormat({ flags, session, options, keySource, mcpServers }));
@@ -136,7 +140,7 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
   const startedAt = Date.now();
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
   const seen: Seen = { calls: [], denied: [] };
-  ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, catalogOverride });
+  ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, page: flags.report, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {
       const replayed = judgeReplay?.(ended) ?? ended;
@@ -150,9 +154,12 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
       judge,
       eachTurn: formatName(flags["output-format"]) === "stream-json" && (flags.flavor ?? "claude") === "claude",
       ceilings: ceilingsOf(flags),
+      finishesHooks: flags["include-hook-events"],
     });
     progress?.stop();
     if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
+    if (!isFramed && !flags.quiet && !isatty(1) && fstatSync(1).isCharacterDevice())
+      (await import("../run/unread-answer.ts")).tellUnread(session.id, complain);
     // JSON has it in its result.
     if (formatName(flags["output-format"]) === "text") for (const place of outcome.masked ?? []) complain(place);
     if (!output.closed) {
@@ -219,10 +226,9 @@ function isTold(flags: FlagValues): boolean {
 
 /** Progress is for a person: on a terminal, outside CI, and not when asked to be quiet. With text, `--verbose` says it in plain lines anywhere. */
 async function showProgress(flags: FlagValues): Promise<Progress | undefined> {
-  const { isTTY } = process.stderr;
   const { CI, TERM } = process.env;
   // Frames on the same terminal and a moving line would write into each other.
-  const isWatched = isTTY && !CI && (isTold(flags) || !process.stdout.isTTY) && !flags.quiet;
+  const isWatched = isatty(2) && !CI && (isTold(flags) || !isatty(1)) && !flags.quiet;
   const verbose = (flags.verbose ?? false) && formatName(flags["output-format"]) === "text" && isTold(flags); // else it is about frames
   if (!isWatched && !verbose) return undefined;
   const [{ startProgress }, { isColoured }] = await Promise.all([
@@ -250,6 +256,8 @@ type Explained = {
 
 /** Why it did not come to its end, or what it was not allowed on the way: an answer may well not tell. */
 async function explain(outcome: Outcome, { session, flags, denied, isTold: isPlace }: Explained): Promise<void> {
+  const isWaiting = outcome.type === "stopped" && outcome.deferred !== undefined;
+  if (isWaiting && (flags["output-format"] ?? "text") !== "text") return; // its result says so
   if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
   if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
   else if (outcome.type !== "completed") complain((await import("../terminal/stop-words.ts")).stopWords(outcome, flags));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseArguments, peekFlag } from "./args.ts";
+import { parseArguments, peekFlag, refuseSlip } from "./args.ts";
+import { type Flag, flags as allFlags } from "./flags.ts";
 
 describe("the command line", () => {
   it("takes values behind a space or an equals sign; the last of a repeated one wins", () => {
@@ -68,12 +69,13 @@ describe("the command line", () => {
       "--json-schema=x.json",
       "--resume=other",
       "--permission-mode=xyz",
-      "--model", // the next word is a flag, so this is not one with a value
+      "--version $(touch x)",
     ];
     for (const prompt of prompts) {
       assert.deepEqual(parseArguments(["-p", prompt, "--output-format", "json"]), {
         flags: { print: true, "output-format": "json" },
         positionals: [prompt],
+        dashed: prompt,
       });
       assert.deepEqual(parseArguments(["--print", prompt]).positionals, [prompt]);
     }
@@ -100,6 +102,71 @@ describe("the command line", () => {
   it("tells a misspelled flag behind -p from a prompt by the words beside it", () => {
     assert.throws(() => parseArguments(["-p", "--outptu-format", "json", "hi"]), { message: /Did you mean --output-format/ });
     assert.deepEqual(parseArguments(["-p", "--outptu-format"]).positionals, ["--outptu-format"]);
+  });
+
+  it("refuses a slip in a flag behind -p, where there is another prompt: its limit is not lost", () => {
+    const rows: [word: string, message: RegExp][] = [
+      ["--permission-mode=plna", /Did you mean plan/],
+      ["--disallowedTolls=Bash", /Did you mean --disallowedTools/],
+      ["--max-turnz=3", /Did you mean --max-turns/],
+      ["--json-shema={}", /Did you mean --json-schema/],
+      ["--verbose=yes", /--verbose takes no value/],
+      ["--settings=", /--settings needs a value/],
+      ["--workload=x", /--workload is not supported/],
+    ];
+    const refused = (message: RegExp) => ({ code: "usage", message, hint: /-p -- PROMPT/ });
+    for (const [word, message] of rows) {
+      assert.throws(() => parseArguments(["-p", word, "--model", "x", "hi"]), refused(message), word);
+      assert.throws(() => parseArguments(["-p", word, "--prompt", "hi"]), refused(message), word);
+      assert.throws(() => parseArguments(["-p", word, "--input-format", "stream-json"]), refused(message), word);
+      assert.throws(() => refuseSlip(word), refused(message), word);
+      assert.deepEqual(parseArguments(["-p", "--", word, "hi"]).positionals, [word, "hi"]);
+    }
+    assert.throws(() => refuseSlip("--settings={}"), refused(/there is another prompt/));
+    refuseSlip("- buy milk");
+    refuseSlip("--version $(touch x)");
+  });
+
+  const takers = (allFlags as readonly Flag[]).filter(
+    ({ kind, name, refused }) => kind !== "switch" && kind !== "optional" && name !== "prompt" && refused === undefined,
+  );
+  it("refuses every flag behind -p that lacks its value, with and without another prompt", () => {
+    for (const { name } of takers)
+      for (const rest of [[], ["--quiet", "hi"], ["--provder", "x", "hi"]])
+        assert.throws(() => parseArguments(["-p", `--${name}`, ...rest]), { code: "usage", message: /lacks its value/ }, name);
+  });
+
+  it("takes no flag of ours for the value of another, and finds the format that was asked for", () => {
+    for (const { name } of takers)
+      for (const format of ["json", "stream-json", "text"])
+        for (const asked of [["--output-format", format], [`--output-format=${format}`]]) {
+          const words = ["-p", "hi", `--${name}`, ...asked];
+          assert.throws(() => parseArguments(words), { code: "usage", message: `--${name} needs a value: ${written(name)}` });
+          assert.equal(peekFlag(words, "output-format"), format);
+        }
+    assert.equal(parseArguments(["-p", "hi", "--name=--verbose"]).flags.name, "--verbose");
+    const prompt = ["--prompt", "--output-format", "json"];
+    assert.deepEqual(
+      [parseArguments(prompt).positionals, peekFlag(prompt, "output-format")],
+      [["--output-format", "json"], undefined],
+    );
+    assert.equal(peekFlag(["-p", "--", "--output-format", "json"], "output-format"), undefined);
+  });
+  const written = (name: string): string => `--${name} ${takers.find((flag) => flag.name === name)?.placeholder}`;
+
+  it("takes a text that begins with a dash behind -p, as elsewhere", () => {
+    for (const words of [
+      ["-p", "--append-system-prompt", "- Be brief", "hi"],
+      ["-p", "hi", "--append-system-prompt", "- Be brief"],
+    ]) {
+      const { flags, positionals } = parseArguments(words);
+      assert.deepEqual([flags["append-system-prompt"], positionals], ["- Be brief", ["hi"]]);
+    }
+  });
+
+  it("tells of a slip in another flag, and not that there is no prompt", () => {
+    assert.throws(() => parseArguments(["-p", "--settings", "x.json", "--max-turnz", "3", "hi"]), { message: /--max-turns\?/ });
+    assert.throws(() => parseArguments(["-p", "--permission-mode", "plna", "hi"]), { message: /Did you mean plan/ });
   });
 
   it("refuses a flag behind -p that changes what may run, where nothing else could be the prompt", () => {

@@ -4,7 +4,12 @@ import { nearest } from "@outrider/runtime/host";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
 import { refusedFlags } from "./refused-flags.ts";
 
-export type Arguments = { readonly flags: FlagValues; readonly positionals: readonly string[] };
+export type Arguments = {
+  readonly flags: FlagValues;
+  readonly positionals: readonly string[];
+  /** The prompt, where it stood behind `-p` and begins with a dash: with another one on stdin it was meant for a flag. */
+  readonly dashed?: string;
+};
 
 /**
  * Command-line words to typed values. The grammar is Claude Code's, which no parser library offers:
@@ -32,19 +37,31 @@ export function parseArguments(argv: readonly string[]): Arguments {
       if (flag.name === "prompt") positionals.push(String(value));
       if (flag.name !== "print") continue;
       const next = readBehindPrint(words);
-      if (next === "prompt") {
+      if (next === "prompt" || (next === "doubtful" && !hasOtherPrompt(words))) {
         behindPrint = words.shift() ?? "";
+        if (next === "doubtful" && !behindPrint.includes("=")) throw ambiguous(behindPrint, words);
         positionals.push(behindPrint);
-      }
-      if (next === "doubtful" && !hasOtherPrompt(words)) {
-        if (!words[0]?.includes("=")) throw ambiguous(words[0] ?? "");
-        positionals.push(words.shift() ?? "");
       }
     }
   }
-  // With more words beside it, this was no prompt but a flag with a slip in it.
-  if (behindPrint !== undefined && positionals.length > 1 && /^--?[a-z][\w-]*$/i.test(behindPrint)) findFlag(behindPrint);
-  return { flags: values as FlagValues, positionals }; // each value was read by its flag's own kind
+  const isBeside = positionals.length > 1 || values["input-format"] === "stream-json";
+  if (behindPrint !== undefined && isBeside) refuseSlip(behindPrint);
+  // Each value was read by its flag's own kind.
+  return { flags: values as FlagValues, positionals, ...(behindPrint !== undefined && { dashed: behindPrint }) };
+}
+
+/** With a prompt beside it, a word behind `-p` that is spelled like a flag was no prompt but a flag with a slip in it, and what it limits is not lost. */
+export function refuseSlip(word: string): void {
+  const [written = ""] = word.split("=", 1);
+  if (!/^--?[a-z][\w-]*$/i.test(written)) return;
+  const hint = `If ${written} begins the prompt, put -- before it: outrider … -p -- PROMPT`;
+  try {
+    parseArguments([word]);
+  } catch (error) {
+    if (error instanceof RuntimeError) throw new RuntimeError("usage", error.message, { hint });
+    throw error;
+  }
+  throw new RuntimeError("usage", `-p ${word}: this could be a flag or a prompt, and there is another prompt`, { hint });
 }
 
 /**
@@ -54,11 +71,11 @@ export function parseArguments(argv: readonly string[]): Arguments {
 function readBehindPrint([word, value]: readonly string[]): "prompt" | "word" | "doubtful" {
   if (word === undefined || word === "-" || word === "--" || !word.startsWith("-")) return "word";
   const [written = "", inline] = word.split("=", 2);
-  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
+  const flag = knownFlag(written);
   if (!flag) return Object.hasOwn(refusedFlags, word) ? "word" : "prompt";
-  const lacksValue =
-    flag.kind !== "switch" && flag.kind !== "optional" && inline === undefined && (value === undefined || value.startsWith("-"));
-  if (lacksValue || (flag.kind === "switch" && inline !== undefined && !flag.filter)) return "prompt";
+  const takesValue = flag.kind !== "switch" && flag.kind !== "optional";
+  if (takesValue && inline === undefined && (value === undefined || /^--?[a-z]\S*$/i.test(value))) throw withoutValue(flag, word);
+  if (flag.kind === "switch" && inline !== undefined && !flag.filter) return "prompt";
   // In one word with its value, the author of the prompt controls all of it.
   const shapes = shapesOnly.has(flag.group) && !namesFile(flag);
   const goesOn = inline === undefined && (flag.group === "Session" || shapesInput.has(flag.name));
@@ -79,7 +96,14 @@ function hasOtherPrompt(words: readonly string[]): boolean {
 const shapesOnly: ReadonlySet<Flag["group"]> = new Set<Flag["group"]>(["Output", "Model", "Limits"]);
 const shapesInput: ReadonlySet<string> = new Set(["print", "prompt", "input-format", "replay-user-messages"]);
 
-function ambiguous(word: string): RuntimeError {
+function withoutValue(flag: Flag, word: string): RuntimeError {
+  return new RuntimeError("usage", `-p ${word}: this could be a prompt, or a flag that lacks its value`, {
+    hint: `For the flag: outrider ${word}=${flag.placeholder ?? "VALUE"} … -p. For the prompt: outrider … -p -- ${word}`,
+  });
+}
+
+function ambiguous(word: string, others: readonly string[]): RuntimeError {
+  parseArguments([word, ...others]); // a slip in one of the others hides the prompt, and is what is told then
   return new RuntimeError(
     "usage",
     `-p ${word}: this could be a flag or a prompt, and there is no other prompt on the command line`,
@@ -91,17 +115,23 @@ function ambiguous(word: string): RuntimeError {
 
 /** The value a flag was given anywhere, without judging the rest: for telling a failure in the format that was asked for. */
 export function peekFlag(argv: readonly string[], name: FlagName): string | undefined {
-  const at = argv.findLastIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+  const end = argv.indexOf("--");
+  const read = end === -1 ? argv : argv.slice(0, end);
+  const at = read.findLastIndex(
+    (word, index) => (word === `--${name}` || word.startsWith(`--${name}=`)) && read[index - 1] !== "--prompt",
+  );
   const word = argv[at];
   if (word === undefined) return undefined;
-  return word.includes("=") ? word.slice(word.indexOf("=") + 1) : argv[at + 1];
+  const next = read[at + 1];
+  if (word.includes("=")) return word.slice(word.indexOf("=") + 1);
+  return next === undefined || isFlagWord(next) ? undefined : next;
 }
 
 function findFlag(word: string): { flag: Flag; written: string; inline: string | undefined } {
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
   const written = equals === -1 ? word : word.slice(0, equals);
   const inline = equals === -1 ? undefined : word.slice(equals + 1);
-  const flag = (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
+  const flag = knownFlag(written);
   if (flag) return { flag, written, inline };
   const refused = Object.hasOwn(refusedFlags, written) ? refusedFlags[written] : undefined;
   if (refused !== undefined) throw refusal(written, refused);
@@ -112,6 +142,15 @@ function findFlag(word: string): { flag: Flag; written: string; inline: string |
     });
   const guess = nearest(written, offered.flatMap(spellings));
   throw new RuntimeError("usage", `Unknown flag ${written}.${guess ? ` Did you mean ${guess}?` : ""}`);
+}
+
+/** One word that is a flag of ours as it is written. */
+function isFlagWord(word: string): boolean {
+  return !/\s/.test(word) && knownFlag(word.split("=", 1)[0] ?? "") !== undefined;
+}
+
+function knownFlag(written: string): Flag | undefined {
+  return (flags as readonly Flag[]).find((candidate) => spellings(candidate).includes(written));
 }
 
 function refusal(written: string, reason: string): RuntimeError {
@@ -166,9 +205,13 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
     return true;
   }
   const first = inline ?? words.shift();
-  // A variable of a script that is not set must not name the current folder, or nothing.
-  const isMissing = first === undefined || (first === "" && namesFile(flag));
-  if (isMissing) throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`);
+  const takesFlag = first !== undefined && inline === undefined && flag.name !== "prompt" && isFlagWord(first);
+  // A variable of a script that is not set must not name the current folder, or nothing, nor the flag behind it.
+  const isMissing = first === undefined || (first === "" && namesFile(flag)) || takesFlag;
+  if (isMissing)
+    throw new RuntimeError("usage", `${written} needs a value: ${written} ${flag.placeholder ?? "VALUE"}`, {
+      ...(first && { hint: `${first} is a flag. As a value it is written ${written}=${first}` }),
+    });
   if (flag.kind === "value") return checkChoice(flag, written, first);
   if (flag.kind === "words")
     return [...(Array.isArray(earlier) ? earlier : []), first, ...(flag.variadic ? readMore(reading) : [])];

@@ -2,7 +2,8 @@ import { type Flag, type FlagName, flags } from "./flags.ts";
 
 /** What is said about each flag. */
 const flagHelp: Readonly<Record<FlagName, string>> = {
-  print: "Run one prompt and exit; that is what a prompt does anyway. The next word is the prompt, unless it is exactly a flag",
+  print:
+    "Run one prompt and exit; that is what a prompt does anyway. The next word is the prompt, unless it is exactly a flag; one that could be either is refused (-p -- PROMPT)",
   prompt: "The prompt, as a flag; - reads it from stdin",
   image:
     "Show the model this picture (PNG, JPEG, GIF, WebP) with the prompt; may be given several times. One on stdin is known by its bytes",
@@ -14,7 +15,7 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   cwd: "Work in DIR instead of the current directory",
   "system-prompt": "Replace the system prompt",
   "system-prompt-file": "The same from a file",
-  "append-system-prompt": "Add TEXT to the system prompt",
+  "append-system-prompt": "Add TEXT to the system prompt, or a text of the settings (preset:NAME)",
   "append-system-prompt-file": "The same from a file",
   "output-format":
     "text (the answer), json (one result object), stream-json (one JSON object per line as it happens), atif-jsonl (steps of an ATIF trajectory)",
@@ -35,7 +36,7 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   "max-tokens": "Tokens of one answer",
   temperature: "0 to 2",
   "json-schema": "The answer must fit this JSON Schema; it is in structured_output of the result, or exit code 2",
-  "max-turns": "Ask the model at most N times, then stop with exit code 75",
+  "max-turns": "Ask the model at most N times, then stop with exit code 75; 0 is no limit",
   "max-requests":
     "At most N model requests for one prompt in all, with those of summaries, hooks and subagents (2000), then exit code 75",
   "loop-note": "Tell the model when the same call has had the same result N times (3); 0 for never",
@@ -68,7 +69,7 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   settings: "Settings over those of all files (outrider config shows what holds)",
   "setting-sources": 'Which files count: user,project,local (the default), or "" for none',
   "trust-project": "For this run, let the project's own hooks, servers, variables and allow rules count",
-  bare: "No hooks, MCP servers, agents or instruction files: the same on every machine",
+  bare: "No hooks, servers, agents, instructions, language or style of files: the same prompt on every machine",
   "mcp-config": 'MCP servers: {"mcpServers": {"name": {"command": …} or {"url": …}}}; may be given several times',
   "strict-mcp-config": "Only the servers of --mcp-config",
   "mcp-timeout": "How long a server may take to connect (10s); the run goes on without it then",
@@ -99,8 +100,10 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   "project-config-root": "",
   "managed-settings":
     "What may be done less: permissions.deny, permissions.ask, permissions.disableBypassPermissionsMode; nothing else counts",
-  "plugin-dir": "Load the plugin in DIR: its skills, commands, agents, hooks and servers count; may be given several times",
+  "plugin-dir":
+    "Load the plugin in DIR, a folder or an archive: its skills, commands, agents, hooks and servers count; may be given several times",
   "plugin-dir-no-mcp": "The same without its MCP servers",
+  "plugin-url": "Fetch a plugin (.zip, .tgz) for this run; #sha256=HASH behind it refuses any other content",
   "resume-drops-turn":
     "With --resume-session-at: only if everything that is left behind belongs to this turn (the uuid of its prompt)",
   version: "Print the version",

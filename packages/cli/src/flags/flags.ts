@@ -469,6 +469,12 @@ export const flags = [
     group: "MCP and agents",
   },
   {
+    name: "plugin-url",
+    kind: "words",
+    placeholder: "URL",
+    group: "MCP and agents",
+  },
+  {
     name: "resume-drops-turn",
     kind: "value",
     placeholder: "TURN",

@@ -13,6 +13,7 @@ export function helpText(version: string, columns: number = process.stdout.colum
     '  outrider -p "fix the failing test"             one prompt; the answer goes to stdout',
     '  git diff | outrider -p "review this"           stdin is added to the prompt',
     "  outrider - < prompt.md                         the prompt comes from stdin",
+    "  outrider                                       at a terminal: a conversation",
     ...Object.keys(aboutSubcommands).flatMap((name) => describeSubcommand(name, width)),
     "  outrider --input-format stream-json --output-format stream-json   driven by another program, line by line",
     "",

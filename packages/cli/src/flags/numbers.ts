@@ -1,8 +1,7 @@
 import { RuntimeError } from "@outrider/runtime";
 
-export function positiveInteger(flag: string, text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new RuntimeError("usage", `${flag} needs a whole number above 0, not ${JSON.stringify(text)}`);
+export function positiveInteger(flag: string, text: string, what = "a whole number above 0"): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new RuntimeError("usage", `${flag} needs ${what}, not ${JSON.stringify(text)}`);
   return Number(text);
 }
 

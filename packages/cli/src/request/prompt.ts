@@ -1,6 +1,7 @@
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { type ImagePart, RuntimeError } from "@outrider/runtime";
+import { refuseSlip } from "../flags/args.ts";
 
 /** Standard input above this is refused. */
 const maxStdinBytes: number = 10 * 1024 * 1024;
@@ -10,6 +11,7 @@ const graceMs = 150;
 
 export type PromptSource = {
   readonly positionals: readonly string[];
+  readonly dashed?: string | undefined;
   /** Files with pictures. */
   readonly images: readonly string[];
   /** PDF files. */
@@ -35,6 +37,7 @@ export async function readPrompt(source: PromptSource): Promise<Prompt> {
   const bytes = kind === "terminal" || kind === "none" ? Buffer.alloc(0) : await readStdin(kind, wantsStdin, source);
   const picture = isNoText(bytes) ? await (await import("./attachments.ts")).imageFromStdin(bytes) : undefined;
   const piped = picture ? "" : decode(bytes);
+  if (source.dashed !== undefined && piped.trim() !== "") refuseSlip(source.dashed);
   const text = [words.join(" "), piped.trimEnd()].filter((part) => part.trim() !== "").join("\n\n");
   if (text === "") {
     const shown = picture || source.images.length > 0 ? "picture" : isAlone ? undefined : "document";

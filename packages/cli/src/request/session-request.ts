@@ -70,7 +70,8 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
 function pluginsOf(flags: FlagValues): SessionRequest["plugins"] {
   const named = (flags["plugin-dir"] ?? []).map((path) => ({ path }));
   const quiet = (flags["plugin-dir-no-mcp"] ?? []).map((path) => ({ path, skipMcpDiscovery: true }));
-  return [...named, ...quiet];
+  const fetched = (flags["plugin-url"] ?? []).map((path) => ({ path, isAddress: true }));
+  return [...named, ...quiet, ...fetched];
 }
 
 /** `--allow npm,make`, also given several times. */
@@ -125,8 +126,7 @@ function limitOptions(flags: FlagValues): Options {
     return typeof text === "string" ? parse(`--${name}`, text) : undefined;
   };
   return {
-    // Claude Code's word for no limit; the others have none for it.
-    maxTurns: flags["max-turns"] === "0" && isClaude(flags) ? undefined : number("max-turns", positiveInteger),
+    maxTurns: number("max-turns", isClaude(flags) ? turns : positiveInteger),
     maxRequests: number("max-requests", positiveInteger),
     maxOutputTokens: number("max-tokens", positiveInteger),
     temperature: number("temperature", (flag, text) => numberBetween(flag, text, [0, 2])),
@@ -134,6 +134,12 @@ function limitOptions(flags: FlagValues): Options {
     allowUnknownPrice: flags["allow-unknown-price"],
     loops: { noteAt: number("loop-note", repeats), stopAt: number("loop-stop", repeats) },
   };
+}
+
+/** 0 is Claude Code's word for no limit; the other flavors have none for it. */
+function turns(flag: string, text: string): number | undefined {
+  if (text === "0") return undefined;
+  return positiveInteger(flag, text, "a whole number, 0 for no limit");
 }
 
 function isClaude({ flavor = "claude" }: FlagValues): boolean {
@@ -153,7 +159,7 @@ function folderIfThere(path: string, warn: (line: string) => void): string[] {
 
 function repeats(flag: string, text: string): number {
   if (text === "0") return 0;
-  const value = positiveInteger(flag, text);
+  const value = positiveInteger(flag, text, "0 or a whole number of at least 2");
   if (value === 1) throw new RuntimeError("usage", `${flag} needs 0 or a number of at least 2: every call is made once`);
   return value;
 }
@@ -164,7 +170,8 @@ function thinkingOptions(flags: FlagValues): Pick<Options, "thinkingTokens" | "e
 
 /** 0 keeps a model from thinking. */
 function thinkingTokens({ "max-thinking-tokens": tokens, thinking }: FlagValues): number | undefined {
-  if (tokens !== undefined) return tokens === "0" ? 0 : positiveInteger("--max-thinking-tokens", tokens);
+  if (tokens !== undefined)
+    return tokens === "0" ? 0 : positiveInteger("--max-thinking-tokens", tokens, "a whole number, 0 for none");
   if (thinking === undefined || thinking === "adaptive") return undefined;
   return thinking === "disabled" ? 0 : positiveInteger("--thinking", thinking);
 }

@@ -74,6 +74,8 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
   return {
     sessionId,
     cwd: options.cwd,
+    folders: [options.cwd, ...planning.wish.additionalDirectories].map(realPath),
+    withheld: Object.keys(process.env).filter((name) => !Object.hasOwn(options.env ?? process.env, name)),
     provider: provider.name,
     model: options.model ?? provider.model,
     models: listed.models.map(({ id, contextWindow }) => ({
@@ -90,8 +92,8 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
       const other = await planWithKey({ ...toRequest(planning.wish, sessionId), model: name }, planning);
       return await toPlan(planning, other, name);
     },
-    async start(permissionMode: PermissionMode) {
-      const more = { permissionMode, wakes: false, ...(model !== undefined && { model }) };
+    async start(permissionMode: PermissionMode, editor) {
+      const more = { permissionMode, wakes: false, editor, ...(model !== undefined && { model }) };
       const { session } = await host.openPlan(plan, { servers, options: more, answers: answersPermissions ? "host" : null });
       watchDebug(session, flags);
       return session;
@@ -153,6 +155,15 @@ async function checkKey(wanted: Wanted, { flags, warn }: Context): Promise<void>
   } catch (error) {
     if (!(error instanceof RuntimeError) || error.code !== "config") throw error;
     throw new RuntimeError("provider-auth", error.message, { ...(error.hint !== undefined && { hint: error.hint }) });
+  }
+}
+
+/** Where a link leads; one that is not there covers nothing. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }
 

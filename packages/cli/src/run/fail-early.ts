@@ -23,9 +23,10 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
   const outcome = createRedactor({ env: process.env }).value<Outcome>(
     stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
   );
-  complain(error.message + (error.hint ? `\n${error.hint}` : ""));
-  if (error.code === "usage") say("See outrider --help\n");
-  if (!stopped && error.code === "internal" && error.cause instanceof Error) say(`${error.cause.stack}\n`);
+  const beside = wanted.format ?? "text"; // words give way only to a result that is written
+  complain(error.message + (error.hint ? `\n${error.hint}` : ""), beside);
+  if (error.code === "usage") say("See outrider --help\n", beside);
+  if (!stopped && error.code === "internal" && error.cause instanceof Error) say(`${error.cause.stack}\n`, beside);
   if (wanted.format === "atif-jsonl") {
     const { createAtifJsonlFormat } = await import("@outrider/runtime/atif");
     process.stdout.write(await (await createAtifJsonlFormat({ sessionId: "" })).end(outcome));

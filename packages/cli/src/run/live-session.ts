@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { type JsonObject, RuntimeError, type SessionOptions } from "@outrider/runtime";
+import type { ModelRecord } from "@outrider/runtime/admin";
 import { beginServers, openSession, type OpenedSession, type SessionPlan } from "@outrider/runtime/host";
 import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type PromptsView } from "@outrider/runtime/live";
 import { openCopy } from "./claude-sessions.ts";
@@ -121,6 +122,7 @@ export async function describeSession(plan: SessionPlan, setup: LiveSetup): Prom
     current_permission_mode: options.permissionMode ?? "default",
     setting_sources: [...resolved.sources],
     session_state: "idle",
+    fast_mode_state: "off",
     claude_code_version: OUTRIDER_VERSION,
     build_time: buildTime(),
     pid: process.pid,
@@ -137,27 +139,36 @@ function buildTime(): string | null {
 
 /** The one that is asked, the words for models, and what else the table knows of its provider. */
 async function listModels({ model, provider, catalogOverride, modelVariables }: SessionOptions): Promise<JsonObject[]> {
-  const { aliasesAt, listCatalog } = await import("@outrider/runtime/admin");
+  const { aliasesAt, listCatalog, recordAt } = await import("@outrider/runtime/admin");
   const current = model ?? provider.model;
   const listed = (await listCatalog(provider.name, catalogOverride)).models.map(({ id }) => id).filter((id) => id !== current);
+  const rowOf = (value: string, id: string): JsonObject => ({
+    value,
+    resolvedModel: id,
+    displayName: value,
+    description: `${id} of ${provider.name}`,
+    ...abilitiesOf(recordAt(provider.name, { model: id })),
+  });
   return [
-    {
-      value: "default",
-      resolvedModel: current,
-      displayName: `Default (${current})`,
-      description: `${current} of ${provider.name}`,
-    },
+    { ...rowOf("default", current), displayName: `Default (${current})` },
     ...aliasesAt(provider.name, modelVariables).map(({ word, model: id }) => ({
-      value: word,
-      resolvedModel: id,
-      displayName: word,
-      description: word === "opusplan" ? `Opus where a plan is made, else ${id}` : `${id} of ${provider.name}`,
+      ...rowOf(word, id),
+      ...(word === "opusplan" && { description: `Opus where a plan is made, else ${id}` }),
     })),
-    ...[current, ...listed].map((id) => ({
-      value: id,
-      resolvedModel: id,
-      displayName: id,
-      description: `${id} of ${provider.name}`,
-    })),
+    ...[current, ...listed].map((id) => rowOf(id, id)),
   ];
+}
+
+/** In the words of the SDK; nothing of a model that nobody knows. */
+function abilitiesOf(record: ModelRecord | undefined): JsonObject {
+  if (!record) return {};
+  const levels = record.efforts.filter((word) => ["low", "medium", "high", "xhigh", "max"].includes(word));
+  return {
+    supportsEffort: levels.length > 0,
+    ...(levels.length > 0 && { supportedEffortLevels: levels }),
+    supportsAdaptiveThinking: record.thinking.includes("adaptive"),
+    supportsThinkingOff: record.thinking.includes("disabled") || record.efforts.includes("none"),
+    supportsFastMode: false,
+    supportsAutoMode: false,
+  };
 }

@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import type { AtifVersion } from "@outrider/runtime/atif";
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
@@ -31,7 +32,7 @@ export type FormatFacts = {
 /** The encoder that the flags ask for, with the trajectory beside it when one is to be written. */
 export async function createOutputFormat(facts: FormatFacts): Promise<OutputFormat> {
   const { flags, options } = facts;
-  const format = process.stdout.isTTY
+  const format = isatty(1)
     ? (await import("../terminal/terminal-text.ts")).forTerminal(await chooseFormat(facts))
     : await chooseFormat(facts);
   if (flags.trajectory === undefined && flags.report === undefined) return format;
@@ -93,6 +94,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         forwardSubagentText: flags["forward-subagent-text"] ?? process.env["CLAUDE_CODE_FORWARD_SUBAGENT_TEXT"] === "1",
         mcpServers,
         commands: () => session.listCommands().map(({ name }) => name),
+        listCommands: () => session.listCommands(),
         skills: () => session.listSkills().map(({ name }) => name),
         keySource,
         additionalDirectories: options.permissions?.additionalDirectories ?? [],
@@ -112,7 +114,8 @@ async function claudeFormat(
   const { createClaudeFormat, loadPartialMessages } = await import("@outrider/runtime/host");
   const partialMessages = includePartialMessages ? await loadPartialMessages() : undefined;
   const isArray = name === "json" && verbose;
-  const format = createClaudeFormat(isArray ? "stream-json" : name, { ...options, partialMessages });
+  const claudeResults = process.env["OUTRIDER_CLAUDE_RESULTS"] === "1";
+  const format = createClaudeFormat(isArray ? "stream-json" : name, { ...options, partialMessages, claudeResults });
   return isArray ? (await import("./frame-array.ts")).asArray(format) : format;
 }
 

@@ -3,16 +3,19 @@ import { createRedactor } from "@outrider/runtime/host";
 import { peekFlag } from "../flags/args.ts";
 
 /** Words for a person, on stderr. Where stdout is the same pipe or file (`2>&1`) and holds lines for programs, they would be no such line. */
-export function say(text: string): void {
-  if (!isAmongFrames()) process.stderr.write(text);
+export function say(text: string, format: string = askedFormat()): void {
+  if (!isAmongFrames(format)) process.stderr.write(text);
 }
 
-export function complain(message: string): void {
-  say(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`);
+export function complain(message: string, format?: string): void {
+  say(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`, format);
 }
 
-function isAmongFrames(): boolean {
-  const format = peekFlag(process.argv.slice(2), "output-format") ?? "text";
+function askedFormat(): string {
+  return peekFlag(process.argv.slice(2), "output-format") ?? "text";
+}
+
+function isAmongFrames(format: string): boolean {
   if (!["json", "stream-json", "atif-jsonl"].includes(format) || process.stderr.isTTY) return false;
   try {
     const [out, err] = [fstatSync(1), fstatSync(2)];

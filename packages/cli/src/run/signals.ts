@@ -1,7 +1,10 @@
 import { exitCodes } from "../exit-codes.ts";
 
-/** How long a run may take to end by itself after a signal; then it is ended. */
-const patienceMs = 1800;
+/**
+ * How long a run may take to end by itself after a signal; then it is ended. Two seconds are promised, and ending its processes takes time
+ * too, the more the busier the machine is.
+ */
+const patienceMs = 1600;
 /** After a second Ctrl-C there is only time to end child processes. */
 const lastMomentMs = 400;
 

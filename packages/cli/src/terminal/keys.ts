@@ -131,6 +131,15 @@ export interface Keyboard {
   close(): void;
 }
 
+/** A terminal that is gone needs nothing back. */
+function restore(input: NodeJS.ReadStream): void {
+  try {
+    input.setRawMode(false);
+  } catch {
+    input.destroy();
+  }
+}
+
 /** So long after an ESC its sequence must have come; over slow lines it comes in pieces. */
 const escapeMs = 50;
 
@@ -152,7 +161,7 @@ export function openKeyboard(input: NodeJS.ReadStream, output: NodeJS.WriteStrea
     close() {
       clearTimeout(timer);
       input.off("data", hear);
-      input.setRawMode(false);
+      restore(input);
       input.pause();
       output.write("\x1b[?2004l");
     },

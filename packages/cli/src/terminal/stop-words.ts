@@ -8,6 +8,7 @@ export function stopWords(outcome: Outcome & { type: "stopped" | "cancelled" }, 
     return outcome.cause === "deadline"
       ? `stopped: ${spokenDuration(flags.deadline)} have passed (--deadline)`
       : "stopped before the end";
+  if (outcome.deferred) return `${outcome.reason}; go on with --resume when it may be made`;
   if (outcome.limit === "hook") return `stopped by a hook: ${outcome.reason ?? "it gave no reason"}`;
   if (outcome.limit === "loop")
     return `stopped: ${outcome.reason ?? "the same call had the same result again and again"} (--loop-stop)`;

@@ -14,6 +14,7 @@ describe("text for a terminal", () => {
     ["a\u2028b", "a\\u2028b"],
     ["tag \u{e0041}", "tag \\udb40\\udc41"],
     ["half \ud83d", "half \\ud83d"],
+    ["a\u3164b\u2800c\u115fd", "a\\u3164b\\u2800c\\u115fd"],
   ];
   for (const [raw, text] of shown) it(`shows ${JSON.stringify(raw)}`, () => assert.equal(terminalText(raw), text));
 

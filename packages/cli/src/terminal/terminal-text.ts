@@ -14,7 +14,7 @@ function escaped(unit: string): string {
 
 /** Control characters but line feed and tab; what turns or breaks lines; letters that cannot be seen. Joiners stay: emoji need them. */
 const obeyed =
-  /\r(?!\n)|[^\P{Cc}\n\t\r]|[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+  /\r(?!\n)|[^\P{Cc}\n\t\r]|[\u061c\u115f\u1160\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
 
 /** The same output, safe for a terminal. */
 export function forTerminal(format: OutputFormat): OutputFormat {

@@ -24,12 +24,14 @@ export function wrap(text: string, columns: number): string[] {
   return text.split("\n").flatMap((paragraph) => {
     const lines: string[] = [];
     let line = "";
+    let width = 0;
     for (const word of paragraph.split(" ").flatMap((long) => pieces(long, limit))) {
-      const longer = line === "" ? word : `${line} ${word}`;
-      if (textWidth(longer) <= limit) line = longer;
+      const [longer, wide] = [line === "" ? word : `${line} ${word}`, textWidth(word)];
+      const whole = line === "" ? wide : width + 1 + wide;
+      if (whole <= limit) [line, width] = [longer, whole];
       else {
         lines.push(line);
-        line = word;
+        [line, width] = [word, wide];
       }
     }
     return [...lines, line];
@@ -37,19 +39,25 @@ export function wrap(text: string, columns: number): string[] {
 }
 
 function pieces(word: string, columns: number): string[] {
+  if (word.length * 2 <= columns) return [word]; // no letter takes more than two
   const parts: string[] = [];
   let part = "";
+  let width = 0;
   for (const character of word) {
-    if (textWidth(part + character) > columns) {
+    const wide = widthOf(character);
+    if (width + wide > columns) {
       parts.push(part);
       part = "";
+      width = 0;
     }
     part += character;
+    width += wide;
   }
   return [...parts, part];
 }
 
-function widthOf(character: string): number {
+export function widthOf(character: string): number {
+  if (character < "\u0300") return 1;
   if (/^(?:\p{Mn}|\p{Me}|\p{Join_Control})/u.test(character)) return 0;
   return /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}])/u.test(
     character,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { createLocalBackend } from "../durable/local-backend.ts";
@@ -15,6 +16,10 @@ export async function answerQuestion(
   const asked = questions.findLast((question) => question.id === id && (name === undefined || question.name === name));
   if (!state || !asked)
     throw new RuntimeError("not-found", `${id} asks nothing`, { hint: "outrider batch status shows who does" });
+  if (existsSync(join(path, "engine.json"))) {
+    const { answerInEngine } = await import("../operate/batch-in-engine.ts");
+    return await answerInEngine(path, runIdOf(state), { name: asked.name, approved });
+  }
   const backend = createLocalBackend({ folder: join(path, "runs") });
   await backend.answer(runIdOf(state), asked.name, { approved });
   await backend.close();

@@ -22,6 +22,8 @@ export type RunSettings = {
 export interface Executor {
   run(input: TaskRunInput): Promise<TaskResult>;
   cancel(input: TaskRunInput): Promise<void>;
+  /** What was spent, where others count it. `isOver`: no request is begun any more. */
+  spent?(): Promise<{ readonly usd: number; readonly isOver: boolean }>;
   /** Stops what runs; it goes on when somebody opens the batch again. */
   close(): Promise<void>;
 }

@@ -11,8 +11,9 @@ import { runIdOf } from "../run/task-run.ts";
 import { type BatchUnit, toUnits, type BatchTask } from "../tasks/task.ts";
 import { safeName } from "../util/safe-name.ts";
 import { BatchFolder, type Question, takeOrders, type UnitState } from "./batch-folder.ts";
-import { type Executor, loadPrices, openExecutor, type RunSettings } from "./executor.ts";
+import { type Executor, type ExecutorGround, loadPrices, openExecutor, type RunSettings } from "./executor.ts";
 import { toJunit } from "./junit.ts";
+import { needPrices } from "./need-prices.ts";
 import { type BatchSummary, summarize } from "./statistics.ts";
 import { summaryText } from "./summary-text.ts";
 import { openWorkers } from "./worker-pool.ts";
@@ -50,8 +51,11 @@ export type BatchRun = {
   readonly onProgress: (progress: BatchProgress) => void;
   readonly warn: (line: string) => void;
   /** Who runs the units, where it is not this machine. */
-  readonly openExecutor?: ((limits: Pick<BatchSettings, "maxBudgetUsd" | "rates" | "bare">) => Promise<Executor>) | undefined;
+  readonly openExecutor?: ((elsewhere: Elsewhere) => Promise<Executor>) | undefined;
 };
+
+/** What who runs units elsewhere has to know. */
+export type Elsewhere = Pick<BatchSettings, "maxBudgetUsd" | "rates" | "bare"> & Pick<ExecutorGround, "onQuestion" | "warn">;
 
 /** `stopped`: somebody, `--fail-fast` or the budget; what is left waits for `--resume`. */
 export type BatchEnd = {
@@ -106,11 +110,14 @@ class BatchWork {
     open.sort((a, b) => Number(b.isStarted) - Number(a.isStarted));
     for (const { unit, attempt } of open) this.#waiting.push({ unit, attempt });
     const { maxBudgetUsd, bare = false, keepWorkspaces = false, processes = 1, rates } = this.#settings;
-    const governor = new BatchGovernor({
-      maxBudgetUsd,
-      rates: new RateLimits(new Map(Object.entries(rates ?? {}))),
-      spentUsd: maxBudgetUsd === undefined ? 0 : await spentBefore(folder.path, units, await loadPrices(around, bare)),
-    });
+    let spentUsd = 0;
+    if (maxBudgetUsd !== undefined) {
+      const prices = await loadPrices(around, bare);
+      const asking = open.map(({ unit }) => unit);
+      await needPrices(asking, { around, bare, priceOf: prices.priceOf, folder: folder.path });
+      spentUsd = await spentBefore(folder.path, units, prices);
+    }
+    const governor = new BatchGovernor({ maxBudgetUsd, rates: new RateLimits(new Map(Object.entries(rates ?? {}))), spentUsd });
     const settings: RunSettings = {
       folder: folder.path,
       bare,
@@ -122,7 +129,7 @@ class BatchWork {
       onProgress({ type: "asks", question });
     };
     const ground = { settings, around, governor, warn, onQuestion };
-    const elsewhere = await this.#run.openExecutor?.({ maxBudgetUsd, rates, bare });
+    const elsewhere = await this.#run.openExecutor?.({ maxBudgetUsd, rates, bare, onQuestion, warn });
     const executor =
       elsewhere ??
       (processes > 1
@@ -133,6 +140,10 @@ class BatchWork {
     signal.addEventListener("abort", onSignal, { once: true });
     if (signal.aborted) onSignal();
     const orders = setInterval(() => void this.#obey(executor).catch((error: unknown) => warn(String(error))), 300);
+    const budget = setInterval(
+      () => void this.#lookAtBudget(executor, governor).catch((error: unknown) => warn(String(error))),
+      1_000,
+    );
     const stopping = new Promise<void>((done) => {
       this.#stop.signal.addEventListener("abort", () => void executor.close().then(done, done), { once: true });
     });
@@ -142,6 +153,7 @@ class BatchWork {
       await Promise.all(Array.from({ length: lanes }, () => this.#lane(executor, governor)));
     } finally {
       clearInterval(orders);
+      clearInterval(budget);
       signal.removeEventListener("abort", onSignal);
       if (this.#stop.signal.aborted) await stopping;
       else await executor.close();
@@ -209,6 +221,13 @@ class BatchWork {
         await executor.cancel({ unit: entry.unit, attempt: entry.attempt });
       }
     }
+  }
+
+  async #lookAtBudget(executor: Executor, governor: BatchGovernor): Promise<void> {
+    const spent = await executor.spent?.();
+    if (!spent) return;
+    governor.spentElsewhere(spent.usd);
+    if (spent.isOver) this.#end("budget");
   }
 
   #end(why: BatchEnd["why"]): void {

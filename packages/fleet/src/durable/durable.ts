@@ -37,8 +37,8 @@ export interface DurableContext {
   step<T extends JsonValue>(name: string, work: (attempt: StepAttempt) => Promise<T>, options?: StepOptions): Promise<T>;
   /** Until `ms` after it was first called, whatever happens to the process meanwhile. */
   sleep(name: string, ms: number): Promise<void>;
-  /** Until somebody answers: `DurableBackend.answer`, from any process. */
-  approval(name: string): Promise<Approval>;
+  /** Until somebody answers: `DurableBackend.answer`, from any process. `asks` is for people who look what is asked. */
+  approval(name: string, asks?: JsonValue): Promise<Approval>;
   /** Another run, to its end. Its id is `RUN/NAME`. */
   child<I extends JsonValue, O extends JsonValue>(name: string, run: DurableRun<I, O>, input: I): Promise<O>;
 }

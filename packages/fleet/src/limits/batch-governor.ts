@@ -30,6 +30,11 @@ export class BatchGovernor implements Governor {
     return this.#maxBudgetUsd !== undefined && this.#spentUsd >= this.#maxBudgetUsd;
   }
 
+  /** Others make the requests, and have counted. */
+  spentElsewhere(usd: number): void {
+    this.#spentUsd = usd;
+  }
+
   async admit({ provider, tokens }: Parameters<Governor["admit"]>[0], signal: AbortSignal): Promise<void> {
     while (true) {
       signal.throwIfAborted();
@@ -40,9 +45,10 @@ export class BatchGovernor implements Governor {
     }
   }
 
-  ended({ provider, tokens, usage, costUsd }: Parameters<Governor["ended"]>[0]): void {
+  ended({ provider, tokens, usage, costUsd, told }: Parameters<Governor["ended"]>[0]): void {
     this.#spentUsd += costUsd ?? 0;
-    if (usage) this.#rates.correct(provider, tokens, usage.inputTokens + usage.outputTokens);
+    this.#rates.ended(provider, tokens, usage && usage.inputTokens + usage.outputTokens);
+    if (told) this.#rates.told(provider, told);
   }
 
   throttled(provider: string, waitMs: number): void {

@@ -8,6 +8,7 @@ import {
 } from "@outrider/runtime";
 import type { loadCallPrice } from "@outrider/runtime/atif";
 import type { Governor, RequestFacts } from "./governor.ts";
+import { parseRateHeaders, type ToldLimits } from "./rate-headers.ts";
 
 /** What an answer cost in US dollars; null when nobody knows its price. */
 export type PriceOf = Awaited<ReturnType<typeof loadCallPrice>>;
@@ -43,17 +44,11 @@ async function* ask(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
   const facts: RequestFacts = { provider: provider.name, model: request.model, tokens: expectedTokens(request) };
-  if (needsPrice && price(priceOf, { ...facts, served: facts, usage: oneToken }) === null)
-    throw new RuntimeError(
-      "config",
-      `The price of ${provider.name}/${request.model} is not known: the batch's budget cannot be held`,
-      {
-        hint: "Add the price to models.json, or leave --max-budget out",
-      },
-    );
+  if (needsPrice) needPrice(priceOf, facts);
   await governor.admit(facts, signal);
   let usage: Usage | undefined;
   let costUsd: number | null = 0;
+  let told: ToldLimits | undefined;
   try {
     for await (const event of provider.stream(request, { signal })) {
       if (event.type === "retry.scheduled" && event.error.code === "provider-rate-limit")
@@ -62,6 +57,7 @@ async function* ask(
         usage = event.message.usage;
         const { provider: by, id } = event.message.model;
         costUsd = price(priceOf, { ...facts, served: { provider: by, model: id }, usage });
+        told = event.rateLimits && parseRateHeaders(event.rateLimits, Date.now());
       }
       yield event;
     }
@@ -70,13 +66,26 @@ async function* ask(
       governor.throttled(provider.name, error.retryAfterMs ?? 5_000);
     throw error;
   } finally {
-    governor.ended({ ...facts, usage, costUsd });
+    governor.ended({ ...facts, usage, costUsd, told });
   }
+}
+
+/** A budget cannot be held for a model whose price nobody knows. */
+export function needPrice(priceOf: PriceOf, asked: Named): void {
+  if (price(priceOf, { ...asked, served: asked, usage: oneToken }) !== null) return;
+  throw new RuntimeError(
+    "config",
+    `The price of ${asked.provider}/${asked.model} is not known: the batch's budget cannot be held`,
+    {
+      hint: "Add the price to models.json, or leave --max-budget out",
+    },
+  );
 }
 
 const oneToken: Usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-type Priced = RequestFacts & { readonly served: { readonly provider: string; readonly model: string }; readonly usage: Usage };
+type Named = Pick<RequestFacts, "provider" | "model">;
+type Priced = Named & { readonly served: Named; readonly usage: Usage };
 
 function price(priceOf: PriceOf, { served, model, usage }: Priced): number | null {
   const message = {

@@ -1,10 +1,16 @@
 import type { Usage } from "@outrider/runtime";
+import type { ToldLimits } from "./rate-headers.ts";
 
 /** A request that is about to be made. `tokens` is what it is expected to take, in and out. */
 export type RequestFacts = { readonly provider: string; readonly model: string; readonly tokens: number };
 
 /** What became of one. */
-export type RequestEnd = RequestFacts & { readonly usage: Usage | undefined; readonly costUsd: number | null };
+export type RequestEnd = RequestFacts & {
+  readonly usage: Usage | undefined;
+  readonly costUsd: number | null;
+  /** What the provider said of its limits. */
+  readonly told?: ToldLimits | undefined;
+};
 
 /** Asked before every request of every run: all of them share budget and rates. */
 export interface Governor {

@@ -28,7 +28,7 @@ describe("rates of a provider", () => {
     const { limits, pass } = withClock(new Map([["*", { tokens: 1_000 }]]));
     assert.equal(limits.take("p", 900), 0);
     assert.ok(limits.take("p", 200) > 0);
-    limits.correct("p", 900, 300);
+    limits.ended("p", 900, 300);
     assert.equal(limits.take("p", 200), 0);
     assert.equal(limits.take("q", 5_000), 0, "one that is above the whole limit goes when nothing else does");
     assert.ok(limits.take("q", 1) > 0);
@@ -47,5 +47,43 @@ describe("rates of a provider", () => {
     assert.equal(limits.take("p", 1), 0);
     assert.deepEqual(limits.rates.get("p"), { requests: 44, tokens: undefined });
     assert.equal(limits.take("other", 1), 0, "others are not meant");
+  });
+
+  it("come back after a complaint to what was given, and no higher", () => {
+    const { limits, pass } = withClock(new Map([["p", { requests: 10 }]]));
+    for (let count = 0; count < 10; count++) assert.equal(limits.take("p", 1), 0);
+    limits.throttled("p", 1_000);
+    assert.equal(limits.rates.get("p")?.requests, 8);
+    pass(3_600_000);
+    assert.equal(limits.take("p", 1), 0);
+    assert.equal(limits.rates.get("p")?.requests, 10);
+  });
+
+  it("are learned from good answers: what is left is not overdrawn, also by requests that are under way", () => {
+    const { limits, pass } = withClock(new Map());
+    for (let count = 0; count < 3; count++) assert.equal(limits.take("p", 100), 0);
+    limits.ended("p", 100, 100);
+    limits.told("p", {
+      requests: { limit: 50, remaining: 4, resetMs: 30_000 },
+      tokens: { limit: 9_000, remaining: 8_000, resetMs: 5_000 },
+    });
+    assert.deepEqual(limits.rates.get("p"), { requests: 50, tokens: 9_000 });
+    assert.deepEqual(
+      Array.from({ length: 3 }, () => limits.take("p", 100)),
+      [0, 0, 30_000],
+      "of the four that are left two are under way",
+    );
+    pass(30_000);
+    assert.equal(limits.take("p", 100), 0);
+  });
+
+  it("are never more than what was given, whatever a provider says, and a limit of a day is no rate", () => {
+    const { limits } = withClock(new Map([["p", { requests: 5 }]]));
+    limits.told("p", {
+      requests: { limit: 1_000, remaining: 999, resetMs: 60 },
+      tokens: { limit: 9_000_000, remaining: 10, resetMs: 3_600_000 },
+    });
+    assert.deepEqual(limits.rates.get("p"), { requests: 5, tokens: undefined });
+    assert.equal(limits.take("p", 100), 3_600_000);
   });
 });

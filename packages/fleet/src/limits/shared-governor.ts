@@ -1,61 +1,96 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { budgetSpent } from "./batch-governor.ts";
-import type { Governor, RequestEnd, RequestFacts } from "./governor.ts";
-import type { Rate } from "./rate-limits.ts";
+import type { Governor, RequestFacts } from "./governor.ts";
+import type { ToldLimits } from "./rate-headers.ts";
+import type { Admission } from "./shared-limits.ts";
 
-/** The limits of one batch, kept in one place for all workers. JSON. */
-export type SharedLimits = {
-  readonly maxBudgetUsd?: number | undefined;
-  readonly rates?: Readonly<Record<string, Rate>> | undefined;
-  readonly spentUsd: number;
-  /** When the next request to a provider is due: milliseconds since 1970. */
-  readonly dueAt: Readonly<Record<string, number>>;
+/** Limits that somebody keeps for all workers. */
+export interface SharedKeeper {
+  admit(request: RequestFacts): Promise<Admission>;
+  ended(end: { readonly costUsd: number }): Promise<void>;
+  throttled(told: { readonly provider: string; readonly waitMs: number }): Promise<void>;
+  told(told: { readonly provider: string; readonly limits: ToldLimits }): Promise<void>;
+  /** Whether there is anything to ask. */
+  isLimited(): Promise<boolean>;
+}
+
+export type SharedGovernorOptions = {
+  readonly fleet: FleetLimits;
+  /** Absent where the batch has no limits of its own. */
+  readonly batch?: Pick<SharedKeeper, "admit" | "ended"> | undefined;
+  readonly warn: (line: string) => void;
 };
 
-export const noLimits: SharedLimits = { spentUsd: 0, dueAt: {} };
-
-export type Admission = { readonly type: "go"; readonly waitMs: number } | { readonly type: "spent" };
-
-/** Pure: requests are spaced as the rates want it, so that no minute has more of them than it may. */
-export function admitShared(
-  limits: SharedLimits,
-  { provider, tokens }: RequestFacts,
-  now: number,
-): { limits: SharedLimits; admission: Admission } {
-  const { maxBudgetUsd, spentUsd, rates = {}, dueAt } = limits;
-  if (maxBudgetUsd !== undefined && spentUsd >= maxBudgetUsd) return { limits, admission: { type: "spent" } };
-  const rate = rates[provider] ?? rates["*"];
-  const space = Math.max(rate?.requests ? 60_000 / rate.requests : 0, rate?.tokens ? (tokens * 60_000) / rate.tokens : 0);
-  const at = Math.max(now, dueAt[provider] ?? 0);
-  return {
-    limits: space === 0 && at === now ? limits : { ...limits, dueAt: { ...dueAt, [provider]: at + space } },
-    admission: { type: "go", waitMs: at - now },
-  };
-}
-
-export function endShared(limits: SharedLimits, { costUsd }: Pick<RequestEnd, "costUsd">): SharedLimits {
-  return costUsd ? { ...limits, spentUsd: limits.spentUsd + costUsd } : limits;
-}
-
-export function throttleShared(limits: SharedLimits, provider: string, until: number): SharedLimits {
-  return { ...limits, dueAt: { ...limits.dueAt, [provider]: Math.max(limits.dueAt[provider] ?? 0, until) } };
-}
-
-export type AskShared = (handler: "admit" | "ended" | "throttled", body: object) => Promise<unknown>;
-
-/** Asks whoever keeps the limits before each request. */
-export function createSharedGovernor(ask: AskShared, warn: (line: string) => void): Governor {
-  const tell = (handler: "ended" | "throttled", body: object): void => {
-    ask(handler, body).catch((error: unknown) => warn(`The fleet's limits were not told: ${String(error)}`));
-  };
+/** Asks whoever keeps the limits before each request: those of the batch, and those of the fleet where it has some. */
+export function createSharedGovernor({ fleet, batch, warn }: SharedGovernorOptions): Governor {
+  const owned = (told: Promise<void>): void =>
+    void told.catch((error: unknown) => warn(`The fleet's limits were not told: ${String(error)}`));
+  const keepers = (): Pick<SharedKeeper, "admit" | "ended">[] => [
+    ...(batch ? [batch] : []),
+    ...(fleet.isLimited ? [fleet.keeper] : []),
+  ];
   return {
     async admit(request, signal) {
-      const admission = (await ask("admit", request)) as Admission; // what `admitShared` answers
-      signal.throwIfAborted();
-      if (admission.type === "spent") throw budgetSpent();
-      if (admission.waitMs > 0) await delay(admission.waitMs, undefined, { signal });
+      fleet.look(warn);
+      let waitMs = 0;
+      for (const keeper of keepers()) {
+        const admission = await keeper.admit(request);
+        signal.throwIfAborted();
+        if (admission.type === "spent") throw budgetSpent();
+        waitMs = Math.max(waitMs, admission.waitMs);
+      }
+      if (waitMs > 0) await delay(waitMs, undefined, { signal });
     },
-    ended: (end) => void (end.costUsd && tell("ended", { costUsd: end.costUsd })),
-    throttled: (provider, waitMs) => tell("throttled", { provider, waitMs }),
+    ended({ provider, costUsd, told }) {
+      if (costUsd) for (const keeper of keepers()) owned(keeper.ended({ costUsd }));
+      if (told && fleet.isNews(provider, told)) owned(fleet.keeper.told({ provider, limits: told }));
+    },
+    throttled: (provider, waitMs) => {
+      fleet.complained();
+      owned(fleet.keeper.throttled({ provider, waitMs }));
+    },
   };
+}
+
+/** How long a worker may not know that the fleet has got limits. */
+const lookMs = 5_000;
+
+/** What this process knows of the limits of all batches. Without any, nobody is asked: a question costs as much as a step. */
+export class FleetLimits {
+  readonly keeper: SharedKeeper;
+  #isLimited = false;
+  #lookedAt = 0;
+  readonly #last = new Map<string, string>();
+
+  constructor(keeper: SharedKeeper) {
+    this.keeper = keeper;
+  }
+
+  get isLimited(): boolean {
+    return this.#isLimited;
+  }
+
+  look(warn: (line: string) => void): void {
+    if (Date.now() - this.#lookedAt < lookMs) return;
+    this.#lookedAt = Date.now();
+    this.keeper.isLimited().then(
+      (isLimited) => {
+        this.#isLimited = isLimited;
+      },
+      (error: unknown) => warn(`The fleet's limits are not known: ${String(error)}`),
+    );
+  }
+
+  complained(): void {
+    this.#isLimited = true;
+    this.#lookedAt = Date.now();
+  }
+
+  /** Whether the fleet should hear of it: of limits that are new, and of those that are nearly used up. */
+  isNews(provider: string, { requests, tokens }: ToldLimits): boolean {
+    const known = `${requests?.limit} ${tokens?.limit}`;
+    const isNew = this.#last.get(provider) !== known;
+    this.#last.set(provider, known);
+    return isNew || [requests, tokens].some((one) => one !== undefined && one.remaining * 20 < one.limit);
+  }
 }

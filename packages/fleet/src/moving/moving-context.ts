@@ -47,7 +47,7 @@ export function movingContext(context: DurableContext, { place, folder, onStep }
       return JSON.parse(kept.value.replaceAll(word, quoted)) as T; // what `work` answered
     },
     sleep: (name, ms) => context.sleep(name, ms),
-    approval: (name) => context.approval(name),
+    approval: (name, asks) => context.approval(name, asks),
     child: (name, run, input) => context.child(name, run, input),
     kept: () => at,
     bring: () => place.bring(at, steps + 1),

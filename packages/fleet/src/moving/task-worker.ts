@@ -1,5 +1,6 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { createFileStore, type JsonObject, type JsonValue, SessionHost } from "@outrider/runtime";
+import { type AgentEvent, createFileStore, type JsonObject, type JsonValue, SessionHost } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
 import { loadPrices, withoutKeys } from "../batch/executor.ts";
 import type { DurableRun } from "../durable/durable.ts";
@@ -19,6 +20,8 @@ export type MovingTask = {
   readonly input: TaskRunInput;
   readonly bare: boolean;
   readonly needsPrice: boolean;
+  /** The batch has a budget or rates of its own. */
+  readonly isLimited: boolean;
 };
 
 /** What it ends with: the result, and where the journal, the trajectory and the patch are in the store. */
@@ -29,7 +32,9 @@ export type TaskWorkerGround = {
   /** Of this worker. Conversations name files in it: all workers of a fleet have it at the same path. */
   readonly folder: string;
   readonly around: Surroundings;
-  readonly governorOf: (batch: string) => Governor;
+  readonly governorOf: (batch: { readonly name: string; readonly isLimited: boolean }) => Governor;
+  /** Hears everything of every run, by its id in the engine. */
+  readonly onEvent?: ((runId: string, event: AgentEvent) => void) | undefined;
   readonly warn: (line: string) => void;
 };
 
@@ -62,19 +67,21 @@ async function runHere(
   context: Parameters<DurableRun["run"]>[0],
   task: MovingTask,
 ): Promise<MovedResult> {
-  const { store, folder, around, warn } = ground;
+  const { store, around, warn } = ground;
   const { unit } = task.input;
   const name = safeName(runIdOf(task.input));
+  const folder = join(ground.folder, safeName(task.batch)); // another batch may have tasks of the same names
+  const runFolder = join(folder, "runs", name);
   const env = withoutKeys(around.env);
   const workspaces = new Workspaces(folder, env);
   const isOwn = unit.task.git !== undefined || unit.task.seed !== undefined;
-  const kept = join(folder, "runs", name, "kept");
+  const kept = join(runFolder, "kept");
   const gate = new StepGate();
   const place = new MovingPlace({
     store,
     runId: context.runId,
     journalFolder: kept,
-    gitFolder: join(folder, "runs", name, "git"),
+    gitFolder: join(runFolder, "git"),
     ...(isOwn && { tree: join(folder, "workspaces", name), makeTree: async () => void (await workspaces.prepare(unit, name)) }),
   });
   const moving = movingContext(context, { place, folder, onStep: () => gate.open() });
@@ -94,7 +101,7 @@ async function runHere(
       options: { sessionStore: journals, hooks: { PreToolUse: [{ hooks: [{ type: "callback", callback: beforeCall }] }] } },
     },
   });
-  const governor = ground.governorOf(task.batch);
+  const governor = ground.governorOf({ name: task.batch, isLimited: task.isLimited });
   const run = createTaskRun({
     host,
     store: journals,
@@ -114,9 +121,11 @@ async function runHere(
     folder: kept,
     env,
     keepsWorkspaces: false,
+    onEvent: ground.onEvent && ((_, event) => ground.onEvent?.(context.runId, event)),
   });
   try {
     const result = (await run.run(moving, task.input as unknown as JsonValue)) as TaskResult; // what tasks answer
+    rmSync(runFolder, { recursive: true, force: true }); // all of it is in the store
     return { result, kept: moving.kept() ?? "" };
   } finally {
     await host.shutdown();

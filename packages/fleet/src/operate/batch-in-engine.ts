@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchRun } from "../batch/run-batch.ts";
 import { openEngineExecutor } from "../restate/engine-executor.ts";
+import { createRestateBackend } from "../restate/restate-backend.ts";
 import { openStore } from "../stores/open-store.ts";
 
 /** Where a batch runs, as its folder remembers it. */
@@ -13,10 +14,11 @@ type EngineOfBatch = {
   readonly admin: string;
   readonly service?: string | undefined;
   readonly store: string;
+  readonly tenant?: string | undefined;
 };
 
 /** Which engine and store; what is absent is as the batch was begun. */
-export type GivenEngine = { readonly [Name in "ingress" | "admin" | "service" | "store"]?: string | undefined };
+export type GivenEngine = { readonly [Name in "ingress" | "admin" | "service" | "store" | "tenant"]?: string | undefined };
 
 /** Lets the workers of an engine run the units of a batch. A batch that is resumed joins the runs that it began. */
 export function batchInEngine(
@@ -24,18 +26,20 @@ export function batchInEngine(
   given: GivenEngine,
   env: Readonly<Record<string, string | undefined>>,
 ): BatchRun["openExecutor"] {
-  return async ({ maxBudgetUsd, rates, bare = false }) => {
-    const file = join(path, "engine.json");
-    const before = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as EngineOfBatch) : undefined; // of our own writing
-    const engine = { batch: randomUUID(), ...before, ...defined(given) };
-    const { batch, ingress, admin, service, store } = engine;
+  return async ({ maxBudgetUsd, rates, bare = false, onQuestion, warn }) => {
+    const engine = { batch: randomUUID(), ...engineOf(path), ...defined(given) };
+    const { batch, ingress, admin, service, store, tenant } = engine;
     if (!ingress || !admin || !store)
       throw new RuntimeError("usage", "A batch on an engine needs --ingress URL, --admin URL and --store ADDRESS");
     mkdirSync(path, { recursive: true });
-    writeFileSync(file, `${JSON.stringify({ batch, ingress, admin, service, store }, null, 2)}\n`);
+    writeFileSync(fileIn(path), `${JSON.stringify({ batch, ingress, admin, service, store, tenant }, null, 2)}\n`);
     const opened = await openStore(store, env);
-    const limits = { maxBudgetUsd, rates };
-    const executor = await openEngineExecutor({ ingress, admin, service, store: opened, folder: path, batch, bare, limits });
+    const executor = await openEngineExecutor({
+      ...{ ingress, admin, service, tenant, batch, bare, onQuestion, warn },
+      store: opened,
+      folder: path,
+      limits: { maxBudgetUsd, rates },
+    });
     return {
       ...executor,
       async close() {
@@ -44,6 +48,25 @@ export function batchInEngine(
       },
     };
   };
+}
+
+/** Answers what a run of the batch asks on its engine. */
+export async function answerInEngine(path: string, runId: string, answer: { name: string; approved: boolean }): Promise<void> {
+  const engine = engineOf(path);
+  if (!engine) throw new RuntimeError("not-found", `The batch of ${path} runs on no engine`);
+  const backend = createRestateBackend(engine);
+  await backend.answer(`${engine.batch}/${runId}`, answer.name, { approved: answer.approved });
+  await backend.close();
+}
+
+/** Undefined where the batch runs on no engine. */
+function engineOf(path: string): EngineOfBatch | undefined {
+  const file = fileIn(path);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as EngineOfBatch) : undefined; // of our own writing
+}
+
+function fileIn(path: string): string {
+  return join(path, "engine.json");
 }
 
 function defined<T extends object>(value: T): Partial<T> {

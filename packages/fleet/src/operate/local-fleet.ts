@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { RuntimeError } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
-import { RestateApi, type RestateAddress } from "../restate/restate-api.ts";
+import type { RestateAddress } from "../restate/restate-api.ts";
 import { startRestateServer } from "../restate/restate-server.ts";
-import { defaultService } from "../restate/restate-worker.ts";
 import { openWorkers } from "./workers.ts";
 
 /** A fleet of this machine, as others find it in its folder. */
@@ -14,6 +13,8 @@ export type FleetState = RestateAddress & {
   readonly enginePid: number;
   readonly workers: readonly number[];
   readonly store: string;
+  /** Where the workers show what they do. */
+  readonly side?: string | undefined;
   readonly ports: { readonly ingress: number; readonly admin: number; readonly node: number };
 };
 
@@ -55,14 +56,19 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     host: "127.0.0.1",
     port: 0,
   };
-  const workers = await openWorkers({ ...serving, processes: options.workers, around, warn }).catch(async (error: unknown) => {
-    await engine.stop();
-    throw error;
-  });
+  const workers = await openWorkers({ ...serving, processes: options.workers, sidePort: 0, around, warn }).catch(
+    async (error: unknown) => {
+      await engine.stop();
+      throw error;
+    },
+  );
   const tell = (): FleetState => {
     const { ingress, admin, ports } = engine;
-    const state = { pid: process.pid, enginePid: engine.process.pid ?? 0, workers: workers.pids(), ingress, admin, ports, store };
-    writeFileSync(join(folder, stateFile), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+    const pids = { pid: process.pid, enginePid: engine.process.pid ?? 0, workers: workers.pids() };
+    const state = { ...pids, ingress, admin, ports, store, side: workers.side };
+    const path = join(folder, stateFile);
+    writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+    renameSync(`${path}.new`, path); // whoever looks sees all of it
     return state;
   };
   options.onUp(tell());
@@ -93,26 +99,6 @@ function readPorts(folder: string): FleetState["ports"] | undefined {
 export function readFleet(folder: string): FleetState | undefined {
   const path = join(folder, stateFile);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FleetState) : undefined; // of our own writing
-}
-
-export type FleetStatus = {
-  readonly isHealthy: boolean;
-  /** How many, by the engine's word for how they stand. */
-  readonly runs: Readonly<Record<string, number>>;
-  readonly waiting: number;
-  readonly deployments: readonly string[];
-};
-
-/** Runs of a service by how they stand, and how deep the queue is. */
-export async function fleetStatus(address: RestateAddress, service: string = defaultService): Promise<FleetStatus> {
-  const api = new RestateApi(address, 2_000);
-  const rows = await api.query(
-    `select status, count(*) as runs from sys_invocation where target_service_name = '${service.replaceAll("'", "''")}' and target_handler_name = 'run' group by status`,
-  );
-  const runs = Object.fromEntries(rows.map(({ status, runs: count }) => [String(status), Number(count)]));
-  const waiting = ["pending", "ready", "scheduled", "backing-off", "suspended"].reduce((sum, name) => sum + (runs[name] ?? 0), 0);
-  const deployments = await api.query("select id, endpoint from sys_deployment");
-  return { isHealthy: await api.isHealthy(), runs, waiting, deployments: deployments.map(({ endpoint }) => String(endpoint)) };
 }
 
 /** Lets a fleet of this machine finish its steps and end. What has not ended goes on when it is up again. */

@@ -1,15 +1,17 @@
 import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "@outrider/runtime";
+import type { Question } from "../batch/batch-folder.ts";
 import type { Executor } from "../batch/executor.ts";
 import { RunSuspended } from "../durable/durable.ts";
-import type { SharedLimits } from "../limits/shared-governor.ts";
+import { isSpent, noLimits, type SharedLimits } from "../limits/shared-limits.ts";
 import { type MovedResult, type MovingTask, movingTaskName } from "../moving/task-worker.ts";
 import { runIdOf, type TaskRunInput } from "../run/task-run.ts";
 import type { ObjectStore } from "../stores/object-store.ts";
 import { restoreRun } from "../stores/saved-run.ts";
 import { safeName } from "../util/safe-name.ts";
-import { governorName } from "./governor-object.ts";
+import { AskedQuestions } from "./asked-questions.ts";
+import { fleetKey, openKeeper } from "./governor-object.ts";
 import { createRestateBackend } from "./restate-backend.ts";
 import { RestateApi, type RestateAddress } from "./restate-api.ts";
 import { defaultService } from "./restate-worker.ts";
@@ -23,20 +25,29 @@ export type EngineExecutorOptions = RestateAddress & {
   readonly batch: string;
   readonly bare: boolean;
   readonly limits: Pick<SharedLimits, "maxBudgetUsd" | "rates">;
+  /** Whose runs they are. */
+  readonly tenant?: string | undefined;
+  readonly onQuestion: (question: Question) => void;
+  readonly warn: (line: string) => void;
 };
 
 /** Units are run by the workers of an engine; journals, trajectories and patches are fetched when they have ended. */
 export async function openEngineExecutor(options: EngineExecutorOptions): Promise<Executor> {
-  const { ingress, admin, service = defaultService, store, folder, batch, bare, limits } = options;
+  const { ingress, admin, service = defaultService, store, folder, batch, bare, limits, tenant } = options;
   const leaving = new AbortController();
-  const backend = createRestateBackend({ ingress, admin, service, signal: leaving.signal });
+  const backend = createRestateBackend({ ingress, admin, service, tenant, signal: leaving.signal });
   const api = new RestateApi({ ingress, admin });
-  await api.call(governorName(service), batch, "limit", JSON.parse(JSON.stringify(limits)) as JsonValue);
+  const own = openKeeper(api, service, batch);
+  const fleet = openKeeper(api, service, fleetKey);
+  const isLimited = limits.maxBudgetUsd !== undefined || limits.rates !== undefined;
+  if (isLimited) await own.limit(limits);
   const idOf = (input: TaskRunInput): string => `${batch}/${runIdOf(input)}`;
+  const asking = new AskedQuestions({ ...options, service, api });
   const run = { name: movingTaskName, run: async (): Promise<JsonValue> => null }; // it is the workers who have it
   return {
     async run(input) {
-      const task: MovingTask = { batch, input, bare, needsPrice: limits.maxBudgetUsd !== undefined };
+      const task: MovingTask = { batch, input, bare, needsPrice: limits.maxBudgetUsd !== undefined, isLimited };
+      const stopAsking = input.unit.task.approvals ? asking.follow(idOf(input), input.unit.id) : undefined;
       try {
         const moved = (await backend.run(run, idOf(input), task as unknown as JsonObject)) as unknown as MovedResult; // what workers answer
         await fetchFiles(store, { runId: idOf(input), name: safeName(runIdOf(input)), folder, kept: moved.kept });
@@ -44,7 +55,13 @@ export async function openEngineExecutor(options: EngineExecutorOptions): Promis
       } catch (error) {
         if (leaving.signal.aborted) throw new RunSuspended(idOf(input));
         throw error;
+      } finally {
+        stopAsking?.();
       }
+    },
+    async spent() {
+      const [mine, all] = [isLimited ? await own.show() : noLimits, await fleet.show()];
+      return { usd: mine.spentUsd, isOver: isSpent(mine) || isSpent(all) };
     },
     cancel: (input) => backend.cancel(idOf(input)),
     async close() {

@@ -14,7 +14,14 @@ export class EngineFailed extends Error {
   }
 }
 
+/** What a run asks is kept by the engine under this word and the name of the question, for whoever looks. */
+export const asksPrefix = "asks:";
+
+export type AskedRow = { readonly runId: string; readonly name: string; readonly asks: JsonValue };
+
 export type InvocationRow = { readonly id: string; readonly key: string; readonly status: string; readonly attempts: number };
+
+export type DeploymentRow = { readonly id: string; readonly endpoint: string; readonly runs: number };
 
 /** The engine's HTTP interface. An engine that is being started again is waited for: `patienceMs` in all. */
 export class RestateApi {
@@ -56,15 +63,45 @@ export class RestateApi {
   }
 
   async cancel(service: string, key: string): Promise<boolean> {
-    const rows = await this.runs(service, `target_service_key = '${key.replaceAll("'", "''")}' and status <> 'completed'`);
+    const rows = await this.runs(service, `target_service_key = ${quoted(key)} and status <> 'completed'`);
     for (const { id } of rows) await this.#ask("admin", `/invocations/${id}/cancel`, undefined, [404], "PATCH");
     return rows.length > 0;
   }
 
   /** Runs as the engine sees them. `where` is SQL over its table of invocations. */
   async runs(service: string, where = "true"): Promise<InvocationRow[]> {
-    const query = `select id, target_service_key as key, status, retry_count as attempts from sys_invocation where target_service_name = '${service}' and target_handler_name = 'run' and (${where}) order by created_at`;
+    const query = `select id, target_service_key as key, status, retry_count as attempts from sys_invocation where target_service_name = ${quoted(service)} and target_handler_name = 'run' and (${where}) order by created_at`;
     return (await this.query(query)) as unknown as InvocationRow[]; // the columns of the query
+  }
+
+  /** What runs ask now. */
+  async questions(service: string): Promise<AskedRow[]> {
+    const rows = await this.query(
+      `select service_key, key, value_utf8 from state where service_name = ${quoted(service)} and key like '${asksPrefix}%'`,
+    );
+    return rows.map(({ service_key, key, value_utf8 }) => {
+      return { runId: String(service_key), name: String(key).slice(asksPrefix.length), asks: JSON.parse(String(value_utf8)) };
+    });
+  }
+
+  /** Workers as the engine knows them, with the runs that began there and have not ended: those stay with them. */
+  async deployments(): Promise<DeploymentRow[]> {
+    const known = await this.query("select id, endpoint, created_at from sys_deployment order by created_at");
+    const busy = await this.query(
+      "select pinned_deployment_id as id, count(*) as runs from sys_invocation where status <> 'completed' and pinned_deployment_id is not null group by pinned_deployment_id",
+    );
+    const runs = new Map(busy.map((row) => [row["id"], Number(row["runs"])]));
+    return known.map(({ id, endpoint }) => ({ id: String(id), endpoint: String(endpoint), runs: runs.get(id ?? null) ?? 0 }));
+  }
+
+  /** The engine forgets workers that are gone for good. */
+  async forget(deploymentId: string): Promise<void> {
+    await this.#ask("admin", `/deployments/${deploymentId}?force=true`, undefined, [404], "DELETE");
+  }
+
+  /** Whether a run has come to its end, or is not known any more. */
+  async hasEnded(service: string, key: string): Promise<boolean> {
+    return (await this.runs(service, `target_service_key = ${quoted(key)} and status <> 'completed'`)).length === 0;
   }
 
   async query(query: string): Promise<JsonObject[]> {
@@ -127,4 +164,9 @@ export class RestateApi {
       await delay(Math.min(1_000, 50 * 2 ** attempt));
     }
   }
+}
+
+/** A text in the engine's SQL. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -6,6 +6,8 @@ import { defaultService } from "./restate-worker.ts";
 
 export type RestateBackendOptions = RestateAddress & {
   readonly service?: string | undefined;
+  /** Whose runs they are: a tenant may have a limit of its own. */
+  readonly tenant?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -14,6 +16,7 @@ export function createRestateBackend({
   ingress,
   admin,
   service = defaultService,
+  tenant,
   signal,
 }: RestateBackendOptions): DurableBackend {
   const api = new RestateApi({ ingress, admin });
@@ -21,7 +24,7 @@ export function createRestateBackend({
   const waiting = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
   return {
     async run(run, runId, input) {
-      await api.send(service, runId, { run: run.name, input });
+      await api.send(service, runId, { run: run.name, input, ...(tenant !== undefined && { tenant }) });
       const ended = (await api.attach(service, runId, waiting)) as unknown as Ended; // what the worker's handler answers
       if (ended.type === "ended") return ended.value as never; // the type is the caller's promise
       if (ended.failure.name === "RunCancelled") throw new RunCancelled(runId);

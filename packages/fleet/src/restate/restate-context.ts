@@ -15,6 +15,8 @@ import {
   toKeptFailure,
 } from "../durable/durable.ts";
 import type { RestateSdk } from "./load-sdk.ts";
+import { asksPrefix } from "./restate-api.ts";
+import { tenantsName } from "./tenant-object.ts";
 
 /** What a run, a step or a child ended with. Failures are values here: the engine would lose their names and try again. */
 export type Ended =
@@ -89,8 +91,29 @@ export class RestateContext implements DurableContext {
     await this.#cancellable(this.#engine.sleep(ms, name));
   }
 
-  async approval(name: string): Promise<Approval> {
-    return await this.#cancellable(this.#engine.promise<Approval>(name).get());
+  async approval(name: string, asks?: JsonValue): Promise<Approval> {
+    const key = `${asksPrefix}${name}`;
+    if (asks !== undefined) this.#engine.set(key, asks);
+    const approval = await this.#cancellable(this.#engine.promise<Approval>(name).get());
+    if (asks !== undefined) this.#engine.clear(key);
+    return approval;
+  }
+
+  /** Waits for a place among the runs of a tenant: it is kept, whatever happens to workers, until `leave`. */
+  async enter(tenant: string): Promise<void> {
+    const { id, promise } = this.#engine.awakeable<null>();
+    this.#tellTenant(tenant, "enter", { runId: this.runId, call: id });
+    await this.#cancellable(promise);
+  }
+
+  leave(tenant: string): void {
+    this.#tellTenant(tenant, "leave", { runId: this.runId });
+  }
+
+  #tellTenant(tenant: string, method: "enter" | "leave", parameter: object): void {
+    const { sdk, service } = this.#ground;
+    const inputSerde = sdk.serde.json as never; // the engine's own JSON
+    this.#engine.genericSend({ service: tenantsName(service), key: tenant, method, parameter, inputSerde });
   }
 
   async child<I extends JsonValue, O extends JsonValue>(name: string, run: DurableRun<I, O>, input: I): Promise<O> {
@@ -116,13 +139,23 @@ export class RestateContext implements DurableContext {
     return await this.#cancellable(this.#engine.run(name, action, { initialRetryInterval: 50, maxRetryInterval: 5_000 }));
   }
 
+  /** The engine leaves promises of an attempt that has failed open for ever: whoever waits for one has to be told that it is over. */
   async #cancellable<T>(promise: Promise<T>): Promise<T> {
+    const over = this.#engine.request().attemptCompletedSignal;
+    if (over.aborted) throw new RunSuspended(this.runId);
+    let onOver = (): void => {};
+    const isOver = new Promise<never>((_, reject) => {
+      onOver = () => reject(new RunSuspended(this.runId));
+      over.addEventListener("abort", onOver, { once: true });
+    });
     try {
-      return await promise;
+      return await Promise.race([promise, isOver]);
     } catch (error) {
       if (!(error instanceof this.#ground.sdk.CancelledError)) throw error;
       this.#ending.abort(new RunCancelled(this.runId));
       throw new RunCancelled(this.runId);
+    } finally {
+      over.removeEventListener("abort", onOver);
     }
   }
 }

@@ -9,6 +9,7 @@ import { type Approval, type DurableRun, RunSuspended, toKeptFailure } from "../
 import { governorName, governorObject } from "./governor-object.ts";
 import { loadSdk, type RestateSdk } from "./load-sdk.ts";
 import { type Ended, RestateContext } from "./restate-context.ts";
+import { tenantObject, tenantsName } from "./tenant-object.ts";
 
 export type RestateWorkerOptions = {
   readonly runs: readonly DurableRun[];
@@ -30,7 +31,8 @@ export interface RestateWorker {
   kill(): void;
 }
 
-export type RunInput = { readonly run: string; readonly input: JsonValue };
+/** `tenant`: whose run it is. */
+export type RunInput = { readonly run: string; readonly input: JsonValue; readonly tenant?: string | undefined };
 
 export const defaultService = "outrider";
 const day = 24 * 60 * 60 * 1000;
@@ -43,7 +45,7 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   let running = 0;
   let isDraining = false;
   const byName = new Map(runs.map((run) => [run.name, run]));
-  const handle = async (engine: WorkflowContext, { run: name, input }: RunInput): Promise<Ended> => {
+  const handle = async (engine: WorkflowContext, { run: name, input, tenant }: RunInput): Promise<Ended> => {
     const run = byName.get(name);
     if (!run) throw new Error(`This worker has no run named ${name}`); // another version of the worker may
     const context = new RestateContext(engine, {
@@ -56,10 +58,14 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
     running++;
     try {
       await context.begin();
-      return { type: "ended", value: (await run.run(context, input)) ?? null };
+      if (tenant !== undefined) await context.enter(tenant);
+      const value = (await run.run(context, input)) ?? null;
+      if (tenant !== undefined) context.leave(tenant);
+      return { type: "ended", value };
     } catch (error) {
       const isCancelled = Object(error).name === "RunCancelled";
       if (!isCancelled && mustGoOn(sdk, error, context.signal)) throw error;
+      if (tenant !== undefined) context.leave(tenant);
       return { type: "failed", failure: toKeptFailure(error) };
     } finally {
       running--;
@@ -84,9 +90,8 @@ export async function openRestateWorker(options: RestateWorkerOptions): Promise<
   const logger = ({ level }: { level: string }, ...words: unknown[]): void => {
     if (level === "error" && !leaving.signal.aborted) onProblem(words.map(String).join(" "));
   };
-  const server = createServer(
-    sdk.createEndpointHandler({ services: [workflow, governorObject(sdk, governorName(service))], logger: logger as never }),
-  ); // of its logger only the level is used
+  const services = [workflow, governorObject(sdk, governorName(service)), tenantObject(sdk, tenantsName(service))];
+  const server = createServer(sdk.createEndpointHandler({ services, logger: logger as never })); // of its logger only the level is used
   const sessions = followSessions(server);
   server.listen(port, host);
   await once(server, "listening");

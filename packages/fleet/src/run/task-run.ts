@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonValue, SessionHost, SessionStore } from "@outrider/runtime";
+import type { AgentEvent, JsonValue, SessionHost, SessionStore } from "@outrider/runtime";
 import type { DurableContext, DurableRun } from "../durable/durable.ts";
 import type { Governing } from "../limits/governed-provider.ts";
 import type { BatchUnit } from "../tasks/task.ts";
@@ -30,6 +30,8 @@ export type TaskRunGround = {
   readonly keepsWorkspaces: boolean;
   /** Somebody is to be asked. */
   readonly onQuestion?: ((unitId: string, name: string, question: Extract<Advance, { type: "asks" }>) => void) | undefined;
+  /** Hears everything of every run, also the text that a model is writing. */
+  readonly onEvent?: ((sessionId: string, event: AgentEvent) => void) | undefined;
 };
 
 /** The id of a run, and the name of its journal and files. */
@@ -65,6 +67,7 @@ async function runTask(ground: TaskRunGround, context: DurableContext, input: Ta
     prompt: () => toPrompt(task),
     governing: ground.governing,
     asks: task.approvals ?? false,
+    onEvent: ground.onEvent && ((event) => ground.onEvent?.(name, event)),
     deadlineAt: task.deadlineMs === undefined ? undefined : startedAt + task.deadlineMs,
   });
   await advanceToEnd(session, context, { ground, unit }).finally(() => session.close());
@@ -104,7 +107,7 @@ async function advanceToEnd(
     if (state.type !== "asks") continue;
     const name = `permission-${number}`;
     ground.onQuestion?.(unit.id, name, state);
-    const { approved } = await context.approval(name);
+    const { approved } = await context.approval(name, { tool: state.tool, reason: state.reason });
     session.answer(state.requestId, approved);
   }
 }

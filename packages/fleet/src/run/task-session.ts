@@ -1,4 +1,5 @@
 import type {
+  AgentEvent,
   HeldSession,
   HostedRequest,
   InteractiveSession,
@@ -20,6 +21,7 @@ export type TaskSessionOptions = {
   readonly governing: Governing;
   /** Somebody answers what would be asked. */
   readonly asks: boolean;
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
   /** Milliseconds since 1970. */
   readonly deadlineAt: number | undefined;
 };
@@ -132,6 +134,7 @@ export class TaskSession {
   #follow(session: InteractiveSession): void {
     const read = async (): Promise<void> => {
       for await (const event of session.events()) {
+        this.#options.onEvent?.(event);
         if (event.taskId !== undefined) continue;
         if (event.type === "message.ended") {
           this.#openCalls = event.message.content.filter(({ type }) => type === "tool-call").length;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type CheckpointBench, createBench } from "../../../../test/support/checkpoint-bench.ts";
 import type { Checkpoints } from "./checkpoints.ts";
-import { expireCheckpoints, expireWhenDue } from "./expire.ts";
+import { expireCheckpoints, expireWhenDue, sessionsWithCheckpoints } from "./expire.ts";
 
 const day = 24 * 60 * 60 * 1000;
 let bench: CheckpointBench;
@@ -48,6 +48,15 @@ describe("old checkpoints", () => {
       (await bench.checkpoints.list()).map(({ id }) => id),
       ["turn-0002", "rollback-0003", "turn-0004"],
     );
+  });
+
+  it("are those of folders with the name of a session", () => {
+    for (const name of ["s1", "-s", ".s", "s.1", "a".repeat(128), "a".repeat(129)])
+      mkdirSync(join(bench.directory, name), { recursive: true });
+    writeFileSync(join(bench.directory, "expired"), "");
+    assert.deepEqual(sessionsWithCheckpoints(bench.directory).sort(), ["a".repeat(128), "s1"]);
+    assert.deepEqual(sessionsWithCheckpoints(join(bench.directory, "none")), []);
+    assert.throws(() => sessionsWithCheckpoints(join(bench.directory, "expired")), { code: "ENOTDIR" });
   });
 
   it("go with their session when it has no others", async () => {

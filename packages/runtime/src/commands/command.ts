@@ -144,6 +144,8 @@ export interface CommandHostContext {
   listModels(): Promise<{ readonly models: readonly string[]; readonly isKnown: boolean }>;
   /** What the session has cost so far, in lines for a person. */
   describeCost(): Promise<string>;
+  /** What a status line shows, for programs. */
+  getStatusLine(): Promise<StatusLine>;
   /** Looks at the record as a replay would, in lines for a person. */
   validateSession(): Promise<{ readonly ok: boolean; readonly text: string }>;
   readonly checkpoints: CommandCheckpoints;
@@ -168,6 +170,39 @@ export interface CommandHostContext {
   /** What the program around the session can do for commands; an absent one cannot. */
   getCommandHostAdapters(): CommandHostAdapters;
 }
+
+/** What a program shows in a status line, and where the work stands. */
+export type StatusLine = {
+  readonly cwd: string;
+  readonly sessionId: string;
+  readonly name?: string;
+  readonly model: { readonly id: string; readonly provider: string };
+  readonly workspace: { readonly current: string; readonly project: string; readonly added: readonly string[] };
+  readonly version: string;
+  readonly outputStyle: string;
+  readonly permissionMode: PermissionMode;
+  /** Null where a price is not known. */
+  readonly cost: { readonly totalUsd: number | null };
+  readonly contextWindow: {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    /** What the next request would hold. */
+    readonly usedTokens: number;
+    readonly maxTokens: number;
+    readonly usedPercentage: number;
+    readonly remainingPercentage: number;
+  };
+  readonly repository: StatusLineRepository | null;
+  readonly references: readonly { readonly path: string; readonly status: string }[];
+  readonly background: readonly { readonly id: string; readonly kind: string; readonly status: string }[];
+};
+
+/** `changed` is undefined where git did not say it in time. */
+export type StatusLineRepository = {
+  readonly root: string;
+  readonly branch?: string | undefined;
+  readonly changed?: number | undefined;
+};
 
 export interface CommandCheckpoints {
   list(): Promise<CheckpointSummary[]>;
@@ -208,6 +243,10 @@ export interface CommandHostAdapters {
   readonly plugins?: (args: string) => Promise<CommandResult>;
   /** How answers are written, for what is typed behind `/output-style`. */
   readonly outputStyle?: (args: string) => Promise<CommandResult>;
+  /** The language of answers, for what is typed behind `/language`. */
+  readonly language?: (args: string) => Promise<CommandResult>;
+  /** The repository that is worked in, as it is now; undefined where there is none. */
+  readonly repository?: () => Promise<StatusLineRepository | undefined>;
   /** Profiles of providers, for what is typed behind `/provider`. */
   readonly providerSettings?: (args: string) => Promise<CommandResult>;
 }

@@ -1,4 +1,5 @@
 import { RuntimeError } from "../protocol/errors.ts";
+import { checkValue, needed, shape, text } from "../protocol/kinds.ts";
 import type { Command, CommandHostContext, CommandModule, CommandResult, CommandSource, SystemCommand } from "./command.ts";
 
 /** The entries of a palette, from modules and other sources. What a module can execute is listed from that: there is no entry without it. */
@@ -7,6 +8,7 @@ export class CommandRegistry {
   readonly #sources: CommandSource[] = [];
 
   addModule(module: CommandModule): this {
+    checkValue("A module", module, shape({ name: needed(text) }, "an object with a name"));
     this.#modules.push(module);
     return this;
   }

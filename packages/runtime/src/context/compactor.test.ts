@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { toMessages } from "../journal/transcript.ts";
 import { createBudget } from "../model/budget.ts";
 import { type Message, textOf } from "../protocol/content.ts";
+import { RuntimeError } from "../protocol/errors.ts";
 import type { EventBody } from "../protocol/events.ts";
 import { estimateMessages, estimateOverhead } from "./token-estimate.ts";
 import {
@@ -359,11 +360,15 @@ describe("Compactor", () => {
     const bench = createCompactionBench([{ text: "summary" }, { text: "again" }]);
     bench.record(...talk(3, 2_000), prompt("go"));
     const { fit, messages } = bench.turn();
-    const cause = new Error("prompt is too long");
+    const cause = new RuntimeError("context-overflow", "prompt is too long", { httpStatus: 400 });
     assert.equal(await fit.afterOverflow(messages, { cause, again: false }), "changed");
     assert.equal(ended(bench)[0]?.trigger, "overflow");
     assertRecorded(bench, messages);
-    await assert.rejects(fit.afterOverflow(messages, { cause, again: true }), { code: "context-overflow", cause });
+    await assert.rejects(fit.afterOverflow(messages, { cause, again: true }), {
+      code: "context-overflow",
+      cause,
+      httpStatus: 400,
+    });
     // A later request may overflow again.
     bench.record(...talk(3, 2_000));
     messages.push(...toMessages(bench.events).slice(messages.length));

@@ -1,3 +1,4 @@
+import { defined } from "../util/defined.ts";
 import { clearResults, compactMessages, promptAfter, type Transcript } from "../journal/transcript.ts";
 import type { ModelRequest } from "../model/model.ts";
 import type { Message } from "../protocol/content.ts";
@@ -240,7 +241,11 @@ export class ContextFit {
     return new RuntimeError(
       "context-overflow",
       `The conversation does not fit into the model's context window of ${window} tokens${tried}: system prompt and tools take about ${parts.overhead}, the last prompt ${parts.prompt}, the rest ${parts.rest}`,
-      { cause, hint: `Make ${largest(parts)} smaller, or use a model with a larger window` },
+      {
+        cause,
+        hint: `Make ${largest(parts)} smaller, or use a model with a larger window`,
+        ...defined({ httpStatus: cause instanceof RuntimeError ? cause.httpStatus : undefined }),
+      },
     );
   }
 }

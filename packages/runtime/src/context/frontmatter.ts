@@ -25,7 +25,7 @@ export async function parseFrontmatter(text: string, name: string = "The file"):
 }
 
 async function parseAttributes(source: string, name: string): Promise<JsonObject> {
-  const { LineCounter, parseDocument } = await import("./yaml.ts");
+  const { LineCounter, parseDocument } = await import("../util/yaml.ts");
   const lines = new LineCounter();
   // JSON types and nothing else; `merge` (<<) would pull in what stands elsewhere.
   const document = parseDocument(source, {

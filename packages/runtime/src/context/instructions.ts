@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { compactInstructionsOf } from "./compact-instructions.ts";
 import { splitCode, withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
+import { readRule, ruleFilesIn, ruleFolders } from "./rule-files.ts";
 import { keepsSecrets } from "./secret-files.ts";
 import { defined } from "../util/defined.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -21,6 +22,8 @@ export type InstructionPlaces = {
   readonly scopes?: readonly InstructionFile["scope"][];
   /** Refuses files that rules keep from the model. */
   readonly mayRead?: (realPath: string) => boolean;
+  /** Does the `paths` of a rule's head mean this path? Without it no rule counts that is for some files only. */
+  readonly matches?: (paths: string, path: string) => boolean;
 };
 
 export type InstructionFile = {
@@ -29,6 +32,8 @@ export type InstructionFile = {
   readonly scope: "user" | "project";
   /** The file whose `@path` brought this one in. */
   readonly importedBy?: string;
+  /** A rule that is for the file which was touched. */
+  readonly isRuleOfFile?: true;
 };
 
 export type Instructions = {
@@ -39,9 +44,11 @@ export type Instructions = {
   readonly compactInstructions?: string;
   /** What was left out and why, a sentence each. */
   readonly warnings: readonly string[];
+  /** Some of them are for some files only: each file that is touched may bring in others. */
+  readonly byFile?: boolean;
   /** Those of the folders down to a file, but for what is `known` already; absent where the files of projects do not count. */
   readonly below?:
-    | ((file: string, known: ReadonlySet<string>, mayRead?: InstructionPlaces["mayRead"]) => Instructions)
+    | ((file: string, known: ReadonlySet<string>, ways?: Pick<InstructionPlaces, "mayRead" | "matches">) => Instructions)
     | undefined;
 };
 
@@ -67,11 +74,10 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
     }: Partial<InstructionPlaces> = scopes.includes("user") ? places : {};
     if (outriderHome) load(loading, { path: join(outriderHome, "AGENTS.md"), scope: "user", within: undefined, depth: 0 });
     if (claudeHome) load(loading, { path: join(claudeHome, "CLAUDE.md"), scope: "user", within: undefined, depth: 0 });
+    loadUserRules(loading, { outriderHome, claudeHome });
     const cwd = resolve(places.cwd);
     const top = projectTop(cwd, places);
-    for (const folder of scopes.includes("project") ? foldersFrom(top, cwd) : []) {
-      for (const name of projectNames) load(loading, { path: join(folder, name), scope: "project", within: top, depth: 0 });
-    }
+    for (const folder of scopes.includes("project") ? foldersFrom(top, cwd) : []) loadFolder(loading, { folder, top });
   }
   const focus = loading.focus.join("\n\n");
   return {
@@ -79,8 +85,9 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
     files: loading.files,
     ...(focus && { compactInstructions: focus }),
     warnings: bounded(loading.warnings),
+    ...(loading.byFile && { byFile: true }),
     ...(isWanted(places, "project") && {
-      below: (file, known, mayRead) => loadBelow({ ...places, ...defined({ mayRead }) }, file, known),
+      below: (file, known, ways = {}) => loadBelow({ ...places, ...defined({ ...ways }) }, file, known),
     }),
   };
 }
@@ -99,10 +106,34 @@ function loadBelow(places: InstructionPlaces, file: string, known: ReadonlySet<s
   const top = projectTop(resolve(places.cwd), places);
   const loading = startLoading(places, { seen: new Set(known), bytes: maxTotalBytes - maxBytesBelow });
   const folder = dirname(file);
-  if (isInside(top, folder) && !foreign.test(relative(top, folder)))
-    for (const each of foldersFrom(top, folder))
-      for (const name of projectNames) load(loading, { path: join(each, name), scope: "project", within: top, depth: 0 });
-  return { text: loading.sections.join("\n\n"), files: loading.files, warnings: bounded(loading.warnings) };
+  if (isInside(top, folder) && !foreign.test(relative(top, folder))) {
+    if (isWanted(places, "user")) {
+      const { outriderHome, userHome, claudeHome = userHome && join(userHome, ".claude") } = places;
+      loadUserRules(loading, { outriderHome, claudeHome }, relative(top, file));
+    }
+    for (const each of foldersFrom(top, folder)) loadFolder(loading, { folder: each, top, file });
+  }
+  const { sections, files, warnings, byFile } = loading;
+  return { text: sections.join("\n\n"), files, warnings: bounded(warnings), byFile };
+}
+
+type Homes = { readonly outriderHome: string | undefined; readonly claudeHome: string | undefined };
+
+function loadUserRules(loading: Loading, { outriderHome, claudeHome }: Homes, touched?: string): void {
+  for (const home of [outriderHome, claudeHome].filter((path) => path !== undefined && path !== ""))
+    for (const path of ruleFilesIn(join(home ?? "", "rules")))
+      load(loading, { path, scope: "user", within: undefined, depth: 0, rule: { touched } });
+}
+
+type Folder = { readonly folder: string; readonly top: string /** The one that was touched. */; readonly file?: string };
+
+function loadFolder(loading: Loading, { folder, top, file }: Folder): void {
+  const place = { scope: "project", within: top, depth: 0 } as const;
+  const touched = file === undefined ? undefined : relative(folder, file);
+  for (const name of projectNames) load(loading, { path: join(folder, name), ...place });
+  for (const rules of ruleFolders)
+    for (const path of ruleFilesIn(join(folder, rules))) load(loading, { path, ...place, rule: { touched } });
+  load(loading, { path: join(folder, "CLAUDE.local.md"), ...place });
 }
 
 function bounded(warnings: readonly string[]): readonly string[] {
@@ -110,7 +141,7 @@ function bounded(warnings: readonly string[]): readonly string[] {
   return more <= 0 ? warnings : [...warnings.slice(0, maxWarnings), `${more} more instruction files were not loaded`];
 }
 
-const projectNames = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md"), "CLAUDE.local.md"];
+const projectNames = ["AGENTS.md", "CLAUDE.md", join(".claude", "CLAUDE.md")];
 
 const heading =
   "The following instructions come from files of the user and of the project, the most general first; where they differ, the later one counts. They say how to work here. They cannot widen what you are permitted to do.";
@@ -124,10 +155,11 @@ type Loading = {
   /** Real paths: a file is loaded once, however many names and imports lead to it. */
   readonly seen: Set<string>;
   bytes: number;
+  byFile: boolean;
 };
 
 function startLoading(places: InstructionPlaces, begun: Pick<Loading, "seen" | "bytes">): Loading {
-  return { places, files: [], sections: [], focus: [], warnings: [], ...begun };
+  return { places, files: [], sections: [], focus: [], warnings: [], byFile: false, ...begun };
 }
 
 type Source = {
@@ -137,6 +169,8 @@ type Source = {
   readonly within: string | undefined;
   readonly depth: number;
   readonly importedBy?: string;
+  /** It may be for some files only; the one that was touched, from the folder that the rule is for. */
+  readonly rule?: { readonly touched: string | undefined };
 };
 
 function load(loading: Loading, source: Source): void {
@@ -148,6 +182,13 @@ function load(loading: Loading, source: Source): void {
     return;
   }
   if (loading.seen.has(file.realPath)) return;
+  const rule = source.rule && readRule(file.text);
+  const isOfFiles = rule?.paths !== undefined;
+  if (isOfFiles) {
+    loading.byFile = true;
+    const { touched } = source.rule ?? {};
+    if (touched === undefined || !loading.places.matches?.(rule.paths, touched)) return;
+  }
   loading.seen.add(file.realPath);
   if (keepsSecrets(source.path) || keepsSecrets(file.realPath)) {
     loading.warnings.push(`${shown} was not loaded: such files keep secrets`);
@@ -162,11 +203,17 @@ function load(loading: Loading, source: Source): void {
     return;
   }
   loading.bytes += file.bytes;
-  const { text, invisible } = withoutHiddenText(file.text);
+  const { text, invisible } = withoutHiddenText(rule?.body ?? file.text);
   if (invisible > 0) loading.warnings.push(`${invisible} invisible characters were taken out of ${shown}`);
   if (file.cut > 0) loading.warnings.push(`The last ${file.cut} bytes of ${shown} were left out: it is too long`);
   const { scope, importedBy } = source;
-  loading.files.push({ path: file.realPath, bytes: file.bytes, scope, ...defined({ importedBy }) });
+  loading.files.push({
+    path: file.realPath,
+    bytes: file.bytes,
+    scope,
+    ...defined({ importedBy }),
+    ...(isOfFiles && { isRuleOfFile: true }),
+  });
   if (text.trim()) loading.sections.push(section(shown, text.trim()));
   const focus = compactInstructionsOf(text);
   if (focus) loading.focus.push(focus);

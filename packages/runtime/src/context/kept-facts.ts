@@ -2,6 +2,7 @@ import { callsOf, type JsonObject, type Message, textOf, type ToolCallPart } fro
 import type { FactsOf, ToolFacts } from "../protocol/tool-facts.ts";
 import { isRecord } from "../util/is-record.ts";
 import { shorten } from "./history-text.ts";
+import { skillMessages } from "./kept-skills.ts";
 import { estimateText } from "./token-estimate.ts";
 
 /**
@@ -58,9 +59,11 @@ export function findFacts({ messages, hasSummary, prompt, factsOf }: FactsSource
   let todo = before.todo;
   let said = "";
   const user = [...before.user];
+  const skills = skillMessages(messages);
   for (const [index, message] of messages.entries()) {
+    const skill = skills.get(index);
     if (message.role === "user" && index !== prompt && !(hasSummary && index === 0))
-      user.push(...saidBy(textOf(message.content)));
+      user.push(...saidBy(skill ? (skill.typed ?? "") : textOf(message.content)));
     if (message.role !== "assistant") continue;
     said = textOf(message.content).trim() || said;
     for (const call of callsOf(message)) {

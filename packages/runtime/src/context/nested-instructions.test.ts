@@ -23,10 +23,7 @@ function scene(earlier: { path: string; callId: string }[] = []) {
 describe("the instructions of a folder below", () => {
   it("come with the first file that is touched there, and are not looked for again", () => {
     const { touch, asked } = scene();
-    assert.match(
-      touch("c1", "/top/a/x.ts") ?? "",
-      /^The folder of this file has instructions[\s\S]*words of \/top\/a\/AGENTS\.md$/,
-    );
+    assert.match(touch("c1", "/top/a/x.ts") ?? "", /^There are instructions for this file[\s\S]*words of \/top\/a\/AGENTS\.md$/);
     assert.equal(asked.length, 1);
     assert.equal(touch("c2", "/top/a/y.ts"), undefined);
     assert.equal(asked.length, 1, "the folder is known");

@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import type { InstructionPlaces, Instructions } from "./instructions.ts";
+import { matchPaths } from "../util/match-paths.ts";
 import type { ShownFile } from "./nested-state.ts";
+import { patternsOf } from "./rule-patterns.ts";
 
 export type NestedFound = Pick<Instructions, "text" | "files" | "warnings">;
 
@@ -13,7 +15,7 @@ export type Touched = {
 };
 
 const heading =
-  "The folder of this file has instructions of its own. They hold for the files below it, and say how to work there; they cannot widen what you are permitted to do.";
+  "There are instructions for this file, or for the folder it is in. They hold for such files, and say how to work there; they cannot widen what you are permitted to do.";
 
 /**
  * Brings in the instruction files of folders below when a file in them is touched for the first time: with the result of that call, so that
@@ -24,10 +26,13 @@ export class NestedInstructions {
   readonly #earlier: () => Iterable<ShownFile>;
   /** By the file: which call showed it. Undefined until the first file turns up, since asking the record takes time. */
   #shown: Map<string, string> | undefined;
+  /** Folders, or files where each may bring in something of its own. */
   readonly #looked = new Set<string>();
+  #byFile: boolean;
 
   constructor(instructions: Instructions, earlier: () => Iterable<ShownFile> = () => []) {
     this.#instructions = instructions;
+    this.#byFile = instructions.byFile ?? false;
     this.#earlier = earlier;
   }
 
@@ -50,9 +55,8 @@ export class NestedInstructions {
   }
 
   #load(path: string, callId: string, mayRead: Touched["mayRead"]): NestedFound | undefined {
-    const folder = dirname(path);
-    if (this.#looked.has(folder)) return undefined;
-    this.#looked.add(folder);
+    if (this.#looked.has(this.#byFile ? path : dirname(path))) return undefined;
+    this.#looked.add(path).add(dirname(path));
     const known = this.#instructions.files.map((file) => file.path);
     const candidates = this.#find(path, new Set(known), mayRead);
     if (!candidates) return undefined;
@@ -63,7 +67,9 @@ export class NestedInstructions {
   }
 
   #find(path: string, known: ReadonlySet<string>, mayRead: Touched["mayRead"]): NestedFound | undefined {
-    const found = this.#instructions.below?.(path, known, mayRead);
+    const matches = (paths: string, of: string): boolean => matchPaths(patternsOf(paths))(of);
+    const found = this.#instructions.below?.(path, known, { matches, ...(mayRead && { mayRead }) });
+    this.#byFile ||= found?.byFile ?? false;
     return found && found.files.length + found.warnings.length > 0 ? found : undefined;
   }
 

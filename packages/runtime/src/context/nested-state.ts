@@ -12,6 +12,24 @@ export type NestedState = {
   live?: NestedInstructions;
 };
 
+/** What a conversation hears of a file it has come to. */
+export type TouchedNote = {
+  /** For the model; empty where there is nothing for it. */
+  readonly text: string;
+  /** There is more that people may type than before. */
+  readonly isNew: boolean;
+  /** What a person should hear, a sentence each. */
+  readonly warnings: readonly string[];
+};
+
+/** Skills that count once a file is touched that they are about. */
+export interface SkillsOfFiles {
+  /** Undefined where nothing new is to be told of these files; real paths. */
+  touch(paths: readonly string[]): Promise<TouchedNote | undefined>;
+  /** What was told is gone from the conversation. */
+  forget(): void;
+}
+
 /** What these calls showed is gone from the conversation; all of it when absent. */
 export function forgetNested(state: NestedState, callIds?: ReadonlySet<string>): void {
   if (state.live) return state.live.forget(callIds);

@@ -73,6 +73,7 @@ export async function admitPrompt(
       if (refusal !== undefined) return { input: given, blocked: false, notes, opened: false, outcome: stopped(refusal) };
       sessionStarted = true;
       notes.push(...toMessages("SessionStart", verdict.context));
+      if (verdict.firstMessage !== undefined) notes.push(userText(verdict.firstMessage));
     }
     if (isAdmitted) return { input: given, blocked: false, notes, opened: true };
     const verdict = await ask(deps, "UserPromptSubmit", { typed: rawInput, prompt: input }, promptId);

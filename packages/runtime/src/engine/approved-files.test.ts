@@ -31,6 +31,19 @@ describe("forApprovedFiles", () => {
     }
   });
 
+  it("starts no program that outlives the call", async () => {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "outrider-approved-")));
+    const workspace = createLocalWorkspace({ root: folder, env: {}, overflowDirectory: join(folder, "overflow") });
+    try {
+      const approved = forApprovedFiles(workspace, [folder]);
+      const program = { file: "sleep", args: ["60"], cwd: folder, onOutput: () => {} };
+      await assert.rejects(async () => approved.start(program), { code: "usage", message: /starts no program that outlives it/ });
+    } finally {
+      await workspace.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it("reads what is in either of two approved places, and what is ignored around each", async () => {
     const top = await realpath(await mkdtemp(join(tmpdir(), "outrider-approved-")));
     const workspace = createLocalWorkspace({ root: top, env: {}, overflowDirectory: join(top, "overflow") });

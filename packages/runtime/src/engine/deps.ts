@@ -1,5 +1,5 @@
 import type { Hooks } from "../hooks/hook.ts";
-import type { NestedState } from "../context/nested-state.ts";
+import type { NestedState, SkillsOfFiles } from "../context/nested-state.ts";
 import type { Fit } from "../context/fit.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { CountedProvider } from "../model/request-ledger.ts";
@@ -9,6 +9,7 @@ import type { Policy } from "../permissions/policy.ts";
 import type { Action } from "../permissions/rules.ts";
 import type { JsonValue, UserMessage } from "../protocol/content.ts";
 import type { AgentEvents, Emit, EventBody, ToolDetails } from "../protocol/events.ts";
+import type { DeferredCall } from "../protocol/outcome.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { DeferredTools, SkillUses, Tool, ToolMemory } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
@@ -48,6 +49,8 @@ export type ToolDeps = {
   readonly traceparent?: ((callId: string, taskId?: string) => string | undefined) | undefined;
   /** Instructions of folders below, which come in when a file there is touched; absent where those of projects do not count. */
   readonly nested?: NestedState | undefined;
+  /** Skills that the model is told of when it comes to files they are about. */
+  readonly skillsOfFiles?: SkillsOfFiles | undefined;
 };
 
 /** Deciding whether a call may be made. */
@@ -89,6 +92,8 @@ export type AuditEntry = AgentEvents["permission.decided"] & {
 /** What one turn brings along. */
 export type TurnDeps = {
   readonly emit: Emit;
+  /** In the place of the session's own. */
+  readonly maxTurns?: number | undefined;
   /** Resolves when everything emitted so far is stored. */
   readonly flush: () => Promise<void>;
   readonly signal: AbortSignal;
@@ -125,4 +130,8 @@ export type CallDeps = ToolDeps &
     readonly repeats: RepeatedCalls;
   };
 
-export type Halt = { readonly limit: "hook" | "loop"; readonly reason: string };
+export type Halt = {
+  readonly limit: "hook" | "loop";
+  readonly reason: string;
+  readonly deferred?: DeferredCall | undefined;
+};

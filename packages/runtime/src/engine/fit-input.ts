@@ -14,7 +14,13 @@ export async function fitInput(tool: Tool, call: LiveCall): Promise<FittedCall> 
   if (!tool.forgives) return { ok: false, message: checked.message };
   const { toMeantInput } = await import("../tools/meant-input.ts");
   const meant = toMeantInput(tool.inputSchema, call.input, tool.forgives);
-  if (!meant || !(await checkCallInput(tool, meant.input)).ok) return { ok: false, message: checked.message };
+  if (!meant) return { ok: false, message: checked.message };
+  if (!(await checkCallInput(tool, meant.input)).ok) {
+    // What would have been understood needs no words; what nobody knows may be what is missing, under another name.
+    const known = { ...tool.forgives, ...(tool.forgives.needed && { needed: Object.keys(Object(call.input)) }) };
+    const rest = await checkCallInput(tool, toMeantInput(tool.inputSchema, call.input, known)?.input ?? call.input);
+    return { ok: false, message: rest.ok ? checked.message : rest.message };
+  }
   const notes = meant.notes.length > 0 ? [{ type: "text" as const, text: `[Input: ${meant.notes.join(" ")}]` }] : [];
   return { ok: true, call: { ...call, input: meant.input }, notes };
 }

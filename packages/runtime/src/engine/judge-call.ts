@@ -1,16 +1,16 @@
-import type { HookFacts, HookPlace, HookRequest, HookVerdict } from "../hooks/hook.ts";
+import type { HookEffect, HookFacts, HookPlace, HookRequest, HookVerdict } from "../hooks/hook.ts";
 import { decide } from "../permissions/decide.ts";
-import type { Answer } from "../permissions/gate.ts";
-import type { GrantScope } from "../permissions/grants.ts";
 import type { AllowedBy, Decision, Policy } from "../permissions/policy.ts";
 import type { Action, Rule } from "../permissions/rules.ts";
-import type { JsonObject, JsonValue } from "../protocol/content.ts";
-import { toRuntimeError } from "../protocol/errors.ts";
+import type { JsonObject } from "../protocol/content.ts";
 import type { AgentEvents, ToolDetails } from "../protocol/events.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { checkCallInput } from "./check-call-input.ts";
 import { toHookInput } from "../tools/hook-input.ts";
-import type { Access, Tool } from "../tools/tool.ts";
+import { messageOf } from "../util/message-of.ts";
+import { RuntimeError } from "../protocol/errors.ts";
+import { type Access, type Tool, ToolFailure } from "../tools/tool.ts";
 import { changeInput, type LiveCall, liveInputOf } from "./live-call.ts";
 import type { CallDeps, PermissionDeps } from "./deps.ts";
 import { defined } from "../util/defined.ts";
@@ -32,8 +32,8 @@ export type Judgement =
 /** How a call came to be allowed: what it rests on decides where it runs. */
 export type Permit = Pick<Decision, "git"> & { readonly by: AllowedBy | "answer"; readonly partly?: true | undefined };
 
-type Candidate = { readonly call: LiveCall; readonly tool: Tool; readonly access: Access };
-type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source">;
+export type Candidate = { readonly call: LiveCall; readonly tool: Tool; readonly access: Access };
+type Word = Pick<AgentEvents["permission.decided"], "effect" | "by" | "reason" | "rule" | "source" | "endsTurn">;
 
 /** Stands for a hook where a rule's file would stand. */
 const byHook = "PreToolUse hook";
@@ -49,6 +49,7 @@ export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Pr
   };
   const refusal = haltOrDeny(deps, hook);
   if (refusal !== undefined) return refuse(given, { by: "hook", reason: refusal });
+  if (hook.decision?.effect === "defer") return defer(deps, given, refuse);
   const changed = await withInput(deps, given, hook.updatedInput);
   if (typeof changed === "string")
     return refuse(given, { by: "hook", reason: `a PreToolUse hook changed the input, which no longer fits: ${changed}` });
@@ -62,9 +63,16 @@ export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Pr
     return { type: "allowed", call: changed.call, access: changed.access, notes, permit: permitOf(decision) };
   }
   const asked = hook.decision?.effect === "ask" ? { ...decision, reason: hook.decision.reason } : decision;
-  const answer = await ask(deps, changed, { ...asked, isHooks: hook.decision?.effect === "ask" });
+  const { askPermission, remember } = await import("./ask-permission.ts");
+  const answer = await askPermission(deps, changed, {
+    decision: { ...asked, isHooks: hook.decision?.effect === "ask" },
+    place: placeOf(deps, changed),
+    toolUse: () => toolUse(deps, changed),
+    allows: async (mode) => (await decideCall(deps, changed, undefined, mode)).effect === "allow",
+  });
   if (answer.interrupt) deps.interrupt?.();
-  if (answer.decision !== "allow") return refuse(changed, { by: answer.by, reason: answer.reason }, answer.text);
+  const ends = answer.interrupt && { endsTurn: true as const };
+  if (answer.decision !== "allow") return refuse(changed, { by: answer.by, reason: answer.reason, ...ends }, answer.text);
   const final = await withInput(deps, changed, answer.updatedInput);
   if (typeof final === "string")
     return refuse(changed, { by: answer.by, reason: `the input was changed, and no longer fits: ${final}` });
@@ -76,9 +84,18 @@ export async function judgeCall(deps: JudgeDeps, call: LiveCall, tool: Tool): Pr
     const guarded = haltOrDeny(deps, await askBefore(deps, final, "guards"));
     if (guarded !== undefined) return refuse(final, { by: "hook", reason: guarded });
   }
-  const kept = answer.remember ? await remember(deps, final, answer.remember) : "";
+  const kept = answer.remember ? await remember(deps, actionsOf(final.tool, final.access), answer.remember) : "";
   conclude(deps, final, { effect: "allow", by: answer.by, reason: `${answer.reason}${kept}` });
   return { type: "allowed", call: final.call, access: final.access, notes, permit: { by: "answer" } };
+}
+
+/** The call waits, and the turn with it: whoever has the session goes on when it can be decided. */
+function defer(deps: JudgeDeps, given: Candidate, refuse: Refuse): Judgement {
+  const { callId, name } = given.call;
+  const { input } = toolUse(deps, given);
+  deps.halt({ limit: "hook", reason: `a PreToolUse hook has put off a call of ${name}`, deferred: { callId, name, input } });
+  const text = "Not run yet: it has been put off, and the turn ends here. Make this call again when the conversation goes on.";
+  return refuse(given, { by: "hook", reason: "a PreToolUse hook has put it off" }, text);
 }
 
 function permitOf({ by = "mode", source, partly, git }: Decision): Permit {
@@ -133,14 +150,15 @@ async function withInput(deps: JudgeDeps, candidate: Candidate, input: JsonObjec
 /** A hook's yes counts like an allow rule for this call: it beats neither deny nor ask rules, nor plan mode, nor protected places. */
 async function decideCall(
   deps: JudgeDeps,
-  { tool, access }: Candidate,
-  hook: "allow" | "ask" | "deny" | undefined,
+  { call, tool, access }: Candidate,
+  hook: HookEffect | undefined,
+  mode: PermissionMode = deps.policy().mode,
 ): Promise<Decision> {
-  const { inertGit, ...others } = deps.policy();
+  const { inertGit, ...others } = { ...deps.policy(), mode };
   const policy: Policy = tool.takesGit ? { ...others, inertGit } : others;
   const rule: Rule = { text: tool.name, tool: tool.name, pattern: undefined, source: byHook };
   const asked = hook === "allow" ? { ...policy, allow: [...policy.allow, rule] } : policy;
-  const decision = await decide(asked, actionsOf(tool, access), (path) => deps.workspace.resolve(path));
+  const decision = await decide(asked, actionsOf(tool, access, call.input), (path) => deps.workspace.resolve(path));
   if (hook !== "ask" || decision.effect !== "allow") return decision;
   const reason = "a PreToolUse hook wants to be asked";
   if (policy.mode === "dontAsk")
@@ -156,87 +174,17 @@ export function concernsOf(deps: JudgeDeps, call: LiveCall, known?: Access): Non
     try {
       const access = known && input === call.input ? known : await tool.access(input, deps.workspace, deps.memory);
       const policy: Policy = { ...deps.policy(), mode: "bypassPermissions", allow: [], ask: [], deny: [rule] };
-      return (await decide(policy, actionsOf(tool, access), (path) => deps.workspace.resolve(path))).effect !== "allow";
+      return (await decide(policy, actionsOf(tool, access, input), (path) => deps.workspace.resolve(path))).effect !== "allow";
     } catch {
       return true;
     }
   };
 }
 
-function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access): Action[] {
+function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access, input?: unknown): Action[] {
   const touched = resources.length > 0 ? resources : [""];
-  const where = { ...defined({ cwd }), ...(outside && { outside }) };
+  const where = { ...defined({ cwd, input }), ...(outside && { outside }) };
   return touched.map((resource) => ({ tool: tool.name, kind, resource, ...where }));
-}
-
-type Answered = Answer & { readonly by: "hook" | "user" | "policy"; readonly reason: string; readonly text?: string };
-
-/** Hooks may answer first, also where nobody else is there; then a person; then, with nobody there, it is a no. */
-async function ask(
-  deps: JudgeDeps,
-  candidate: Candidate,
-  decision: Decision & { readonly isHooks?: boolean },
-): Promise<Answered> {
-  const { call, tool } = candidate;
-  const { reason } = decision;
-  const place = placeOf(deps, candidate);
-  const question = (): HookFacts["PermissionRequest"] => ({ ...toolUse(deps, candidate), reason, rule: decision.rule });
-  const hooks = (await deps.hooks?.ask("PermissionRequest", question, place)) ?? nothing;
-  if (hooks.stop !== undefined) deps.halt({ limit: "hook", reason: hooks.stop });
-  const effect = hooks.stop === undefined ? hooks.decision?.effect : "deny";
-  if (effect === "allow" || effect === "deny") {
-    const answer = effect === "allow" ? "yes" : "no";
-    const said = `a PermissionRequest hook said ${answer}: ${hooks.stop ?? hooks.decision?.reason}`;
-    const { updatedInput, interrupt, updatedPermissions } = hooks;
-    if (effect === "allow" && updatedPermissions) await updatePermissions(deps, updatedPermissions);
-    return { decision: effect, by: "hook", reason: said, ...defined({ updatedInput }), ...(interrupt && { interrupt }) };
-  }
-  const requestId = deps.newId();
-  const suggested = decision.rule === undefined ? {} : { rule: decision.rule };
-  const asked = {
-    requestId,
-    callId: call.callId,
-    tool: tool.name,
-    input: liveInputOf(call),
-    reason,
-    ...suggested,
-    ...(decision.isHooks && { by: "hook" as const }),
-  };
-  const waiting = deps.answerable ? deps.gate.ask(asked, deps.signal) : undefined;
-  deps.emit({ type: "permission.requested", ...asked });
-  if (waiting) deps.hooks?.tell("Notification", () => ({ tool: tool.name, reason }), place);
-  const answer = (await waiting) ?? { decision: "deny" };
-  const by = waiting ? "user" : "policy";
-  deps.emit({ type: "permission.resolved", requestId, callId: call.callId, decision: answer.decision, by, reason });
-  if (by === "user") {
-    const said = answer.decision === "allow" ? "the user said yes" : "the user said no";
-    return { ...answer, by, reason: said, ...defined({ text: answer.message }) };
-  }
-  const remedy = decision.rule ? ` A rule that would allow it: ${decision.rule}` : "";
-  const alone = `${reason}, and nobody is here to give it`;
-  return { ...answer, by, reason: alone, text: `Not permitted: ${alone}.${remedy}` };
-}
-
-/** What a hook wants for later calls. The yes to this one holds also where that is not possible. */
-async function updatePermissions(deps: JudgeDeps, updates: readonly JsonValue[]): Promise<void> {
-  try {
-    for (const note of (await deps.updatePermissions?.(updates, deps.emit)) ?? [])
-      deps.emit({ type: "warning.raised", message: note });
-  } catch (error) {
-    const message = `What a PermissionRequest hook wants for later calls is not done: ${toRuntimeError(error).message}`;
-    deps.emit({ type: "warning.raised", message });
-  }
-}
-
-/** The yes holds for this call also where it cannot be kept for others. */
-async function remember(deps: JudgeDeps, { tool, access }: Candidate, scope: GrantScope): Promise<string> {
-  try {
-    const covered = (await deps.remember?.(actionsOf(tool, access), scope)) ?? [];
-    return covered.length === 0 ? "" : `, for this ${scope} too: ${covered.join(", ")}`;
-  } catch (error) {
-    deps.emit({ type: "warning.raised", message: `The answer is not remembered: ${toRuntimeError(error).message}` });
-    return "";
-  }
 }
 
 /** Whose word a decision is. Only a rule that decided has a source; one that would have helped has none. */
@@ -252,5 +200,12 @@ function wordOf({ effect, by, reason, rule, source }: Decision, { mode }: Policy
 function conclude(deps: JudgeDeps, { call, tool, access }: Candidate, word: Word): void {
   const entry = { callId: call.callId, tool: tool.name, ...word };
   deps.emit({ type: "permission.decided", ...entry });
-  deps.audit?.({ ...entry, resource: access.resources.join("\n") });
+  try {
+    deps.audit?.({ ...entry, resource: access.resources.join("\n") });
+  } catch (error) {
+    if (error instanceof RuntimeError) throw error; // the log itself: nothing happens that cannot be recorded
+    const message = `The call of ${tool.name} is not made, because its verdict could not be audited: ${messageOf(error)}`;
+    deps.emit({ type: "warning.raised", message });
+    throw new ToolFailure(message);
+  }
 }

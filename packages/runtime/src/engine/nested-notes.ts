@@ -5,10 +5,24 @@ import type { TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
 import type { CallDeps } from "./deps.ts";
 
-export type NestedNotes = { readonly notes: readonly TextPart[]; readonly details: Pick<ToolDetails, "instructions"> };
+export type TouchedNotes = {
+  readonly notes: readonly TextPart[];
+  readonly details: Pick<ToolDetails, "instructions" | "moreSkills">;
+};
 
-/** What the model has to know of the folder it has come to, and what people and hooks are told of it. */
-export function noteNested(deps: CallDeps, callId: string, touched: readonly string[]): NestedNotes | undefined {
+/** What the model has to know of the files it has come to: instructions of their folder, and skills that are for them. */
+export async function noteTouched(deps: CallDeps, callId: string, touched: readonly string[]): Promise<TouchedNotes> {
+  const nested = noteNested(deps, callId, touched);
+  const found = await deps.skillsOfFiles?.touch(touched);
+  for (const message of found?.warnings ?? []) deps.emit({ type: "warning.raised", message });
+  return {
+    notes: [...(nested?.notes ?? []), ...(found?.text ? [{ type: "text", text: found.text } as const] : [])],
+    details: { ...nested?.details, ...(found?.isNew && { moreSkills: true }) },
+  };
+}
+
+/** And what people and hooks are told of instructions. */
+function noteNested(deps: CallDeps, callId: string, touched: readonly string[]): TouchedNotes | undefined {
   const { nested } = deps;
   if (!nested) return undefined;
   const mayRead = toTextCheck(deps.policy());
@@ -26,7 +40,10 @@ export function noteNested(deps: CallDeps, callId: string, touched: readonly str
 
 function tellHooks({ hooks, signal, emit }: CallDeps, { files }: NestedFound): void {
   for (const file of files) {
-    const { path, importedBy } = file;
-    hooks?.tell("InstructionsLoaded", () => ({ path, kind: kindOf(file), importedBy, nested: true }), { signal, emit });
+    const { path, importedBy, isRuleOfFile: byPattern = false } = file;
+    hooks?.tell("InstructionsLoaded", () => ({ path, kind: kindOf(file), importedBy, nested: true, byPattern }), {
+      signal,
+      emit,
+    });
   }
 }

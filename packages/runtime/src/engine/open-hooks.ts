@@ -1,5 +1,6 @@
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import { parseHooks, type HookLimits, type HookSource } from "../hooks/config.ts";
+import { createHookExports } from "../hooks/exports.ts";
 import type { HookCallback, Hooks, HookSet } from "../hooks/hook.ts";
 import { commonFields, toHooks } from "../hooks/moments.ts";
 import type { HookPorts, ModelQuestion } from "../hooks/perform.ts";
@@ -56,9 +57,14 @@ export function openHooks(
     readonly variables: HookSettings["variables"];
     /** What goes on beside the conversation. */
     readonly tasks: () => readonly BackgroundTaskState[];
+    readonly title: () => string | undefined;
+    /** Gives commands the variables that hooks set; absent where commands run on another machine. */
+    readonly exportVariables?: ((variables: Readonly<Record<string, string>>) => void) | undefined;
+    /** More of them may come. */
+    readonly mayGrow?: boolean;
   },
 ): Hooks | undefined {
-  if (set.hooks.length === 0) return undefined;
+  if (set.hooks.length === 0 && !session.mayGrow) return undefined;
   const { deps } = session;
   const { workspace, newId, clock } = deps;
   const { sessionId, transcript, isCopy } = session;
@@ -73,6 +79,7 @@ export function openHooks(
         ...{ sessionId, transcript, cwd: workspace.root, mode: deps.policy().mode, answerable: deps.answerable },
         ...{ promptId, effort: deps.request.effort ?? "medium" },
       }),
+    exports: session.exportVariables && createHookExports({ workspace, replace: session.exportVariables }),
     newId,
     clock,
   });
@@ -81,7 +88,7 @@ export function openHooks(
   };
   const transcriptOf = (agentId: string): string =>
     isCopy && transcript ? transcript.replace(/\.jsonl$/, `/subagents/agent-${agentId}.jsonl`) : (transcript ?? "");
-  return toHooks(runner, { begin, transcriptOf, tasks: session.tasks });
+  return toHooks(runner, { begin, transcriptOf, tasks: session.tasks, title: session.title });
 }
 
 const judge =
@@ -114,7 +121,8 @@ const defaultTurns = 20;
 /** A turn of its own with the tools that only look, and with no hooks: a hook that judges must not set off others. */
 async function runAgent(deps: SessionDeps, question: Parameters<HookPorts["runAgent"]>[0]): Promise<string> {
   const tools = new Map([...deps.tools].filter(([, { facts }]) => facts?.kind === "look"));
-  const definitions = [...tools.values()].map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const offered = [...new Set(tools.values())].filter(({ facts }) => !facts?.isOtherName);
+  const definitions = offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const { outcome } = await runTurn(
     {
       ...deps,

@@ -23,7 +23,8 @@ export function toRefusedParts(
   };
 }
 
-function describe({ message: index, part: at, item }: PartPlace, messages: readonly Message[]): string {
+function describe({ message: index, part: at, item, seal }: PartPlace, messages: readonly Message[]): string {
+  if (seal) return "the sealed thinking of earlier answers";
   const message = messages[index];
   if (message?.role === "tool") {
     const result = message.content[at];

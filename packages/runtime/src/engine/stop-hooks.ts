@@ -11,9 +11,16 @@ const maxObjections = 8;
 export class StopHooks {
   readonly #deps: StopDeps;
   #objections = 0;
+  /** One of them said that nothing is to come after the answer. */
+  #ended = false;
 
   constructor(deps: StopDeps) {
     this.#deps = deps;
+  }
+
+  /** The answer that no hook objects to. */
+  mark<T extends Outcome & { type: "completed" }>(outcome: T): T {
+    return this.#ended ? { ...outcome, endedByHook: true } : outcome;
   }
 
   /** Undefined when the turn may end. An answer in a demanded form is final: hooks hear of it and cannot replace it. */
@@ -27,6 +34,7 @@ export class StopHooks {
       : await hooks.ask("Stop", () => stop, { signal, emit });
     const objection = verdict.decision?.effect === "deny" ? [verdict.decision.reason] : [];
     const words = [...objection, ...verdict.context].join("\n");
+    this.#ended ||= verdict.stop !== undefined;
     if (words === "" || verdict.stop !== undefined) return undefined;
     const warn = (message: string): void => emit({ type: "warning.raised", message });
     if (outcome.structured !== undefined) {

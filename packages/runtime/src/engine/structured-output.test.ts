@@ -46,6 +46,24 @@ describe("an answer by schema", () => {
     assert.deepEqual([offered(requests[0]), requests[0]?.outputSchema], [undefined, person]);
   });
 
+  it("is the input of the tool also where the provider takes a schema and offers none, with its hooks", async () => {
+    const seen: unknown[] = [];
+    const provider = createScriptedProvider([call({ age: 1 }), call({ name: "Ada" }), { text: "never asked" }], {
+      nativeSchema: true,
+    });
+    const see = (input: Record<string, unknown>): object => {
+      seen.push(input["tool_input"]);
+      return {};
+    };
+    const hooks = { PreToolUse: [{ matcher: "StructuredOutput", hooks: [see] }] };
+    const session = new InteractiveSession({ cwd: "/", provider, outputSchema: person, hooks });
+    const outcome = await session.submit("go");
+    await session.shutdown();
+    assert.deepEqual(outcome, { type: "completed", text: '{"name":"Ada"}', structured: { name: "Ada" } });
+    assert.match(lastText(provider.requests[1]), /Invalid input for StructuredOutput: .*name/);
+    assert.deepEqual([provider.requests.length, offered(provider.requests[0]), seen], [2, undefined, [{ name: "Ada" }]]);
+  });
+
   it("is the text also where a model overlooks the tool, if all of it fits", async () => {
     const { outcome, requests } = await answer(person, [{ text: 'Here:\n```json\n{"name":"Ada"}\n```' }]);
     assert.deepEqual([outcome.type, requests.length], ["completed", 1]);

@@ -30,14 +30,16 @@ export function toAnswerSchema(schema: JsonObject, nativeSchema: boolean, check?
 /** One turn's way to an answer that fits: it accepts, or says what to tell the model, or gives up. */
 export class StructuredAnswer {
   readonly #wanted: Wanted;
-  /** Undefined where the provider does it; else what the model is offered to answer with. */
-  readonly tool: Tool | undefined;
+  /** What the model answers with. Where the provider takes a schema it is not offered, but a call of it counts all the same. */
+  readonly tool: Tool;
+  readonly isOffered: boolean;
   #accepted: { value: JsonValue } | undefined;
   #refusals = 0;
 
   constructor(wanted: Wanted) {
     this.#wanted = wanted;
-    this.tool = wanted.native ? undefined : this.#createTool();
+    this.tool = this.#createTool();
+    this.isOffered = !wanted.native;
   }
 
   get accepted(): { value: JsonValue } | undefined {
@@ -47,7 +49,7 @@ export class StructuredAnswer {
   /** After an answer in words: undefined when it is accepted, else the note that asks again. */
   async judgeText(text: string): Promise<string | undefined> {
     let problem: string | undefined;
-    for (const value of this.tool ? wholeValues(text) : valuesIn(text)) {
+    for (const value of this.isOffered ? wholeValues(text) : valuesIn(text)) {
       const checked = await this.#check(value);
       if (checked.ok) {
         this.#accepted = { value };
@@ -55,7 +57,7 @@ export class StructuredAnswer {
       }
       problem ??= checked.message;
     }
-    if (this.tool) {
+    if (this.isOffered) {
       const why = problem === undefined ? "" : `Your answer does not fit the schema: ${problem} `;
       return this.#refuse(`${why}Give your final answer by calling the ${structuredOutputTool} tool.`);
     }
@@ -155,7 +157,7 @@ export function extractJson(text: string): JsonValue | undefined {
 function* valuesIn(text: string): Generator<JsonValue> {
   yield* wholeValues(text);
   let tries = 0;
-  for (let start = nextStart(text, 0); start !== -1 && tries++ < maxTries; ) {
+  for (let start = nextStart(text, 0); start !== undefined && tries++ < maxTries; ) {
     const end = endOfValue(text, start);
     const value = end === -1 ? undefined : parse(text.slice(start, end));
     if (value !== undefined) yield value;
@@ -176,9 +178,10 @@ function* wholeValues(text: string): Generator<JsonValue> {
   }
 }
 
-function nextStart(text: string, from: number): number {
-  const at = text.slice(from).search(/[{[]/);
-  return at === -1 ? -1 : from + at;
+function nextStart(text: string, from: number): number | undefined {
+  const bracket = /[{[]/g;
+  bracket.lastIndex = from;
+  return bracket.exec(text)?.index;
 }
 
 /** Where the bracket that opens at `start` is closed; brackets in strings do not count. */

@@ -1,7 +1,7 @@
 import type { TextPart, ToolResultPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { InertGit } from "../protocol/permission.ts";
-import { pathsFrom } from "../tools/working-directory.ts";
+import { pathsFrom, placeIn } from "../tools/working-directory.ts";
 import type { ToolDetails, ToolStatus } from "../protocol/events.ts";
 import { type ReadCheck, toReadCheck } from "../permissions/read-check.ts";
 import type { AfterUse } from "./after-use.ts";
@@ -16,7 +16,7 @@ import { toSendableContent } from "../model/sendable/sendable-content.ts";
 import { fitInput } from "./fit-input.ts";
 import { refuseMasksInCall } from "../tools/hidden-values.ts";
 import { limitContent } from "../tools/output-limit.ts";
-import { type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
+import { type ListHooks, type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
 import type { Masked } from "../util/masked.ts";
 import { maxJsonDepth } from "../util/too-deep.ts";
 import { defined } from "../util/defined.ts";
@@ -46,6 +46,7 @@ const heartbeatMs = 30_000;
 /** find → parse → hooks and permission → intent → execute → hooks → limit output. Every refusal is a result the model reads; nothing here throws but a failing store. */
 export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Masked<ToolResultPart>> {
   const startedAt = deps.clock();
+  const from = placeIn(deps.memory, deps.workspace).directory;
   const attempted = await attempt(deps, call);
   const { status, output } = attempted;
   const ranMs = Math.round(deps.clock() - startedAt);
@@ -53,9 +54,13 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
     attempted.ran && deps.hooks
       ? await (await import("./after-use.ts")).afterUse(deps, attempted.ran, { ...attempted, ranMs })
       : { notes: [] };
+  const to = placeIn(deps.memory, deps.workspace).directory;
+  // What they set for this place holds from the next command on; an abort is seen there too.
+  if (to !== from) await deps.hooks?.ask("CwdChanged", () => ({ from, to }), deps).catch(() => undefined);
   const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
-  const touched = status === "ok" && deps.nested ? (attempted.touched ?? []) : [];
-  const nested = touched.length === 0 ? undefined : (await import("./nested-notes.ts")).noteNested(deps, call.callId, touched);
+  const touched = status === "ok" && (deps.nested || deps.skillsOfFiles) ? (attempted.touched ?? []) : [];
+  const nested =
+    touched.length === 0 ? undefined : await (await import("./nested-notes.ts")).noteTouched(deps, call.callId, touched);
   const hide = deps.redactor.value;
   const sendable = await toSendableContent(after.content ?? output.content);
   // Also before it is cut: half a key could not be told from a word.
@@ -66,14 +71,15 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   const details: ToolDetails = {
     ...output.details,
     ...nested?.details,
-    ...defined({ fullOutputPath: limited.fullOutputPath }),
+    ...defined({ fullOutputPath: limited.fullOutputPath, fullOutputBytes: limited.fullOutputBytes }),
   };
+  const notes = [...(attempted.notes ?? []), ...after.notes, ...repeat, ...(nested?.notes ?? [])];
   const result = hide<ToolResultPart>({
     type: "tool-result",
     callId: call.callId,
     name: call.name,
     // Beside the limit: what a hook has to say is not cut because the tool said much.
-    content: [...limited.content, ...(attempted.notes ?? []), ...after.notes, ...repeat, ...(nested?.notes ?? [])],
+    content: [...limited.content, ...notes],
     isError: status !== "ok",
   });
   const durationMs = Math.round(deps.clock() - startedAt);
@@ -83,6 +89,7 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
     name: call.name,
     status,
     result,
+    ...(notes.length > 0 && { notes: notes.length }),
     durationMs,
     ...(Object.keys(details).length > 0 && { details }),
   });
@@ -114,7 +121,7 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
     return refuse("interrupted", `Not run: ${who} before this call started (${halted.reason}).`);
   }
   const tool = findTool(deps, call.name);
-  if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${[...deps.tools.keys()].join(", ")}.`);
+  if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${namesOf(deps.tools).join(", ")}.`);
   if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
   const fitted = await fitInput(tool, { ...call, name: tool.name });
   if (!fitted.ok) return refuse("error", `Invalid input for ${call.name}: ${fitted.message}`);
@@ -153,7 +160,8 @@ async function placeInput({ memory, workspace }: CallDeps, call: LiveCall, tool:
 
 /** By its name, by another name the host gave it, or by its name in other letters if only one is meant by that. */
 function findTool({ tools, toolAliases = {} }: CallDeps, called: string): Tool | undefined {
-  const name = (Object.hasOwn(toolAliases, called) && toolAliases[called]) || called;
+  const bare = tools.has(called) ? called : called.trim().replace(/^(?:functions|tools|default_api)\./, ""); // as some models write it
+  const name = (Object.hasOwn(toolAliases, bare) && toolAliases[bare]) || bare;
   const exact = tools.get(name);
   if (exact) return exact;
   const alike = [...tools.keys()].filter((known) => known.toLowerCase() === name.toLowerCase());
@@ -223,6 +231,7 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     meetSecrets: deps.redactor.meet,
     git: deps.git,
     traceparent: traceparentOf(deps, call),
+    listHooks: listHooksOf(deps),
     roots: deps.policy().directories,
     signal,
     progress,
@@ -234,6 +243,14 @@ async function execute(deps: ClearedDeps, call: LiveCall, tool: Tool): Promise<T
     clearTimeout(timer);
     clearInterval(heartbeat);
   }
+}
+
+function listHooksOf({ hooks, signal, emit }: CallDeps): ListHooks | undefined {
+  if (!hooks) return undefined;
+  return async (moment, task) => {
+    const { stop, decision } = await hooks.ask(moment, () => task, { signal, emit });
+    return stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
+  };
 }
 
 function traceparentOf({ traceparent, agent }: CallDeps, { callId }: LiveCall): string | undefined {
@@ -250,6 +267,11 @@ function explain(deps: CallDeps, call: LiveCall, error: unknown): Attempt {
   const message = error instanceof Error ? error.message : String(error);
   deps.emit({ type: "warning.raised", message: `The tool ${call.name} failed unexpectedly: ${message}` });
   return refuse("error", `The tool ${call.name} failed unexpectedly: ${message}`);
+}
+
+/** Without the other names under which some are understood. */
+function namesOf(tools: CallDeps["tools"]): string[] {
+  return [...tools].flatMap(([name, tool]) => (tool.name === name && !tool.facts?.isOtherName ? [name] : []));
 }
 
 function malformed(raw: string): string {

@@ -254,6 +254,17 @@ describe("a turn", () => {
     );
   });
 
+  it("leaves timers and sockets their turn, though the model and its tools answer at once", async () => {
+    const controller = new AbortController();
+    const echo = tool("Echo", async () => {
+      setImmediate(() => controller.abort(new TurnAborted("abort")));
+      return say("x");
+    });
+    const call = { text: "again", calls: [{ name: "Echo", input: {} }] };
+    const { outcome, modelCalls } = await turn([call, call, call], { tools: [echo], maxTurns: 2, signal: controller.signal });
+    assert.deepEqual({ outcome, modelCalls }, { outcome: { type: "cancelled", cause: "abort", text: "again" }, modelCalls: 1 });
+  });
+
   it("runs neighbours side by side only where their tools say so, and keeps the order of calls", async () => {
     let now = 0;
     let most = 0;

@@ -21,7 +21,6 @@ import type { CallDeps, Halt, SessionDeps, TurnDeps } from "./deps.ts";
 import { boundCalls, liveCallsOf } from "./live-call.ts";
 import { afterAnswer, goOnNote, Said } from "./after-answer.ts";
 import { RepeatedCalls } from "./repeated-calls.ts";
-import { StopHooks, startSubagent } from "./stop-hooks.ts";
 import type { StructuredAnswer } from "./structured-output.ts";
 import { runToolCall } from "./tool-call.ts";
 import { runToolCalls } from "./tool-batch.ts";
@@ -48,7 +47,8 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
   };
   const { repeats } = deps;
   const { ledger } = deps.provider;
-  const stopHooks = deps.hooks && new StopHooks(deps);
+  const hooking = deps.hooks && (await import("./stop-hooks.ts"));
+  const stopHooks = hooking && new hooking.StopHooks(deps);
   const messages = [...history];
   const report = { usage: { ...noUsage }, modelCalls: 0, modelDurationMs: 0 };
   const said = new Said();
@@ -56,7 +56,8 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
     const usage = deps.fit ? addUsage(report.usage, deps.fit.usage()) : report.usage;
     return { outcome, ...report, usage };
   };
-  const stopped = ({ limit, reason }: Halt): TurnReport => end({ type: "stopped", limit, reason, text: said.last });
+  const stopped = ({ limit, reason, deferred }: Halt): TurnReport =>
+    end({ type: "stopped", limit, reason, text: said.last, ...(deferred && { deferred }) });
   const askAgain = (note: string, origin: EventBody<"input.added">["origin"]): void => {
     const input = hide(deps, userText(note));
     deps.emit({ type: "input.added", input, origin });
@@ -65,12 +66,13 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
   let overflowed = false;
   let refused = false;
   try {
-    if (deps.agent && deps.hooks) {
-      const { notes, stop } = await startSubagent(deps);
+    if (deps.agent && hooking) {
+      const { notes, stop } = await hooking.startSubagent(deps);
       if (stop !== undefined) return stopped({ limit: "hook", reason: stop });
       for (const note of notes) askAgain(note, "hook");
     }
     while (true) {
+      if (report.modelCalls > 0) await untilAborted(nextRound(), deps.signal); // no timer or socket waits for a model that answers at once
       deps.signal.throwIfAborted();
       if (deps.maxTurns !== undefined && report.modelCalls >= deps.maxTurns) {
         return end({ type: "stopped", limit: "max-turns", text: said.last });
@@ -132,7 +134,7 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
         if (structured?.accepted) {
           const outcome = structuredOutcome(structured.accepted.value);
           await stopHooks?.objection(outcome);
-          return end(outcome);
+          return end(stopHooks?.mark(outcome) ?? outcome);
         }
         if (halted !== undefined) return stopped(halted);
         overflowed = false;
@@ -162,7 +164,7 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
         ? structuredOutcome(structured.accepted.value)
         : { type: "completed", text: said.answer };
       const goOn = await stopHooks?.objection(outcome);
-      if (goOn === undefined) return end(outcome);
+      if (goOn === undefined) return end(stopHooks?.mark(outcome) ?? outcome);
       said.closeAnswer();
       askAgain(goOn, "hook");
     }
@@ -178,6 +180,10 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
   }
 }
 
+function nextRound(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 function limitReached(): RuntimeError {
   return new RuntimeError("limit-reached", "No more may be asked for this prompt");
 }
@@ -187,9 +193,10 @@ function isLimit(error: unknown): boolean {
 }
 
 function withAnswerForm(deps: SessionDeps, structured: StructuredAnswer): SessionDeps {
-  const { tool } = structured;
-  if (tool) return { ...deps, tools: new Map([...deps.tools, [tool.name, tool]]) };
-  return { ...deps, request: { ...deps.request, ...(deps.answerSchema && { outputSchema: deps.answerSchema.schema }) } };
+  const { tool, isOffered } = structured;
+  const tools = new Map([...deps.tools, [tool.name, tool]]);
+  if (isOffered || !deps.answerSchema) return { ...deps, tools };
+  return { ...deps, tools, request: { ...deps.request, outputSchema: deps.answerSchema.schema } };
 }
 
 type Completed = Outcome & { type: "completed" };

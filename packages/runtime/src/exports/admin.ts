@@ -7,7 +7,8 @@ export { type DescribedPrompt, describePrompt } from "../hosting/describe-prompt
 export { type ExplainedCall, explainCall } from "../hosting/explain-call.ts";
 export { type Explanation, explainPermission } from "../permissions/explain.ts";
 export { type CaseVerdict, isAsExpected, judgeCase, type PermissionCase, parseCase } from "../permissions/judge-case.ts";
-export { presetNames, rulesOfPreset, unknownPreset } from "../permissions/presets.ts";
+export { presetNames, unknownPreset } from "../permissions/preset-names.ts";
+export { rulesOfPreset } from "../permissions/presets.ts";
 export { lintRule, type RuleProblem } from "../permissions/lint-rule.ts";
 export { checkRuleTool, unknownTool, unofferedTool } from "../permissions/tool-names.ts";
 export { unknownToolsOf } from "../tasks/unknown-tools.ts";
@@ -101,6 +102,8 @@ export { withMorePlugins } from "../hosting/plan-plugins.ts";
 export { parseAgents } from "../tasks/parse-agents.ts";
 export { askForOwnModels, saveListedModels } from "../settings/listed-models.ts";
 export { aliasesAt } from "../model/aliases.ts";
+export { recordAt } from "../model/capabilities/chat.ts";
+export type { ModelRecord } from "../model/capabilities/record.ts";
 export { chooseModel } from "../tasks/choose-model.ts";
 export { loadAgentFiles } from "../tasks/agent-files.ts";
 export { type PricedRun, priceCalls } from "../transports/headless/price-run.ts";

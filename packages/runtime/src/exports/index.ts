@@ -52,7 +52,7 @@ export type {
 export { type ErrorCode, type ErrorData, RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 export type { AgentEvent, AgentEvents, DiffLine, EventType, PromptMode, ToolDetails, ToolStatus } from "../protocol/events.ts";
 export { isEphemeral } from "../protocol/events.ts";
-export type { CancelCause, Outcome, StopLimit } from "../protocol/outcome.ts";
+export type { CancelCause, DeferredCall, Outcome, StopLimit } from "../protocol/outcome.ts";
 export { isPermissionMode, type PermissionMode, permissionModes } from "../protocol/permission.ts";
 export type { SessionOptions } from "../session/session-options.ts";
 export type { SubscribeOptions } from "../session/events/event-hub.ts";

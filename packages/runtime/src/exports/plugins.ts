@@ -9,7 +9,8 @@ export {
   type InstallResult,
   type PluginInspection,
 } from "../plugins/install.ts";
+export { isPluginName } from "../plugins/plugin-name.ts";
 export type { InstalledPlugin } from "../plugins/registry.ts";
 export { describeSource, parseSource, type PluginSource } from "../plugins/plugin-source.ts";
 export { type Marketplace, MarketplaceClient, type MarketplaceEntry, type MarketplaceOptions } from "../plugins/marketplaces.ts";
-export { type PluginSwitch, switchPlugin } from "../hosting/plugin-settings.ts";
+export { configurePlugin, type PluginSwitch, type PluginValues, switchPlugin } from "../hosting/plugin-settings.ts";

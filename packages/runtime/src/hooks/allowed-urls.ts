@@ -1,3 +1,5 @@
+import { anyText, matchPieces } from "../util/match-pieces.ts";
+
 /**
  * Is this address among those hooks may send to? `https://hooks.example.com/ci/*` allows what is under /ci/, `https://x.example.com` and
  * `x.example.com` the whole host, `https://*.example.com` its subdomains. A `*` in the host never reaches over into the path.
@@ -21,8 +23,11 @@ function fits(address: Address, pattern: string): boolean {
 }
 
 function isLike(text: string, glob: string): boolean {
-  const pieces = glob.split("*").map((piece) => piece.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${pieces.join(".*")}$`).test(text);
+  const pieces = glob.split(/(\*+)/).filter((word) => word !== "");
+  return matchPieces(
+    pieces.map((word) => (word.startsWith("*") ? anyText : { kind: "text", text: word })),
+    text,
+  );
 }
 
 function defaultPort(protocol: string): string {

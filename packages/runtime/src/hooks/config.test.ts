@@ -77,6 +77,22 @@ describe("hooks in settings", () => {
     );
   });
 
+  it("of a source that turns its own off are none but guards", () => {
+    const value = { Stop: [{ hooks: [command, { ...command, guard: true }] }] };
+    const { hooks } = parseHooks([
+      { value, source: "user", trusted: true },
+      { value, source: "project", trusted: true, guardsOnly: true },
+    ]);
+    assert.deepEqual(
+      hooks.map(({ source, guard }) => [source, guard]),
+      [
+        ["user", false],
+        ["user", true],
+        ["project", true],
+      ],
+    );
+  });
+
   it("that are wrongly written are errors that say where and what", () => {
     const pre = (hook: unknown, matcher?: unknown) => ({
       PreToolUse: [{ ...(matcher !== undefined && { matcher }), hooks: [hook] }],
@@ -134,17 +150,18 @@ describe("hooks in settings", () => {
         {
           hooks: [
             { type: "mcp_tool", server: "s", tool: "t" },
-            { ...command, asyncRewake: true },
+            { type: "oracle", riddle: "?" },
+            { ...command, reportsTo: true },
           ],
         },
       ],
     });
     assert.equal(hooks.length, 1);
     assert.deepEqual(
-      [/has no event "NewEvent"/, /matcher.*never run/, /mcp_tool/, /has no field "asyncRewake".*no effect/].map((words) =>
-        warnings.some((warning) => words.test(warning)),
+      [/has no event "NewEvent"/, /matcher.*never run/, /mcp_tool/, /the type oracle/, /has no field "reportsTo".*no effect/].map(
+        (words) => warnings.some((warning) => words.test(warning)),
       ),
-      [true, true, true, true],
+      [true, true, true, true, true],
     );
     const guard = { ...command, guard: true };
     for (const value of [

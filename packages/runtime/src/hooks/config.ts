@@ -15,6 +15,8 @@ export type HookSource = {
   readonly source: string;
   /** Nothing of an untrusted source runs. */
   readonly trusted: boolean;
+  /** Of this source only guards run. */
+  readonly guardsOnly?: boolean;
   /** Written for Claude Code, maybe for another release of it; known by its folder when absent. */
   readonly isForeign?: boolean;
   /** The line of something in the file; paths start with `"hooks"`. */
@@ -36,18 +38,13 @@ const maxTimeoutSeconds = 24 * 60 * 60;
 /** Events of Claude Code that never come here: its settings are read, and a person is told what will not happen. */
 const foreignEvents: ReadonlySet<string> = new Set([
   "ConfigChange",
-  "CwdChanged",
   "DirectoryAdded",
-  "Elicitation",
-  "ElicitationResult",
   "FileChanged",
   "MessageDisplay",
   "PermissionDenied",
   "PostModelSwitch",
   "PreModelSwitch",
   "Setup",
-  "TaskCompleted",
-  "TaskCreated",
   "TeammateIdle",
 ]);
 
@@ -56,7 +53,7 @@ export function parseHooks(sources: readonly HookSource[], limits: HookLimits = 
   const ignored = sources.filter((source) => !source.trusted).flatMap(({ value, source }) => namesIn(value, source));
   const notes: string[] = [];
   const trusted = sources.filter((source) => source.trusted).map((source): ReadSource => ({ ...source, notes }));
-  const hooks = trusted.flatMap((source) => parseSource(source, limits));
+  const hooks = trusted.flatMap((source) => parseSource(source, limits).filter(({ guard }) => guard || !source.guardsOnly));
   const guards = hooks.filter((hook) => hook.guard);
   return {
     hooks: limits.disableAllHooks ? guards : [...hooks.filter((hook) => !hook.guard), ...guards],
@@ -128,11 +125,14 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
   });
 }
 
-/** A type of hook that only Claude Code has. */
+const knownTypes: readonly unknown[] = ["command", "http", "prompt", "agent", "callback"];
+
+/** A type of hook that only Claude Code has, or another release of it. */
 function isForeign(hook: unknown, { file, path }: Place): boolean {
-  if (!isClaudeFile(file) || !isRecord(hook) || hook["type"] !== "mcp_tool") return false;
+  const type = isRecord(hook) ? hook["type"] : undefined;
+  if (!isClaudeFile(file) || typeof type !== "string" || knownTypes.includes(type)) return false;
   refuseToGuard([{ hooks: [hook] }], { file, path });
-  file.notes.push(wrong({ file, path }, "has the type mcp_tool, and such hooks never run here").message);
+  file.notes.push(wrong({ file, path }, `has the type ${type}, and such hooks never run here`).message);
   return true;
 }
 
@@ -171,11 +171,12 @@ function parseAction(value: unknown, scene: Scene, env: Readonly<Record<string, 
   const type = isRecord(value) ? value["type"] : undefined;
   switch (type) {
     case "command": {
-      const fields = fieldsOf(value, place, [...common, ...decoration, "command", "args", "async", "shell"]);
+      const fields = fieldsOf(value, place, [...common, ...decoration, "command", "args", "async", "asyncRewake", "shell"]);
       fields.oneOf("shell", ["bash"]);
       const args = fields.list("args");
       const action: HookAction = { type, command: fields.needed("command"), args, env };
-      return { action, background: fields.flag("async") ?? false, fields };
+      const wakes = fields.flag("asyncRewake") ?? false; // what it objects is to be heard: it is waited for
+      return { action, background: (fields.flag("async") ?? false) && !wakes, fields };
     }
     case "http": {
       const fields = fieldsOf(value, place, [...common, ...decoration, "url", "headers", "allowedEnvVars", "async"]);

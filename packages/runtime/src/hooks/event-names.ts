@@ -20,6 +20,11 @@ const names = {
   Notification: 0,
   WorktreeCreate: 0,
   WorktreeRemove: 0,
+  TaskCreated: 0,
+  TaskCompleted: 0,
+  Elicitation: 0,
+  ElicitationResult: 0,
+  CwdChanged: 0,
 } satisfies Record<HookEventName, 0>;
 
 /** As settings files write them. */

@@ -47,6 +47,8 @@ export type Hook = {
   readonly guard: boolean;
   /** Not again in this session. */
   readonly once: boolean;
+  /** Only for what the agent with this id does. */
+  readonly agentId?: string | undefined;
   /** Where it was written. */
   readonly source: string;
 };
@@ -76,10 +78,14 @@ export type HookRequest = {
   readonly only?: "guards";
 };
 
+export type HookEffect = "allow" | "ask" | "defer" | "deny";
+
 /** What the hooks of one moment said together. */
 export type HookVerdict = {
-  /** The strictest that was said: deny over ask over allow. A block is a deny. */
-  readonly decision?: { readonly effect: "allow" | "ask" | "deny"; readonly reason: string };
+  /** The strictest that was said: deny over defer over ask over allow. A block is a deny; a call that is deferred is to wait, and the turn with it. */
+  readonly decision?: { readonly effect: HookEffect; readonly reason: string };
+  /** What the user is to have said first, before the prompt. */
+  readonly firstMessage?: string;
   /** The turn is to end; why. */
   readonly stop?: string;
   readonly updatedInput?: JsonObject;
@@ -91,7 +97,11 @@ export type HookVerdict = {
   readonly context: readonly string[];
   /** The answer to a permission question that also ends the turn. */
   readonly interrupt?: boolean;
+  /** What a server that asks a person something is answered. */
+  readonly answer?: ElicitationAnswer;
 };
+
+export type ElicitationAnswer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: JsonObject };
 
 export interface HookRunner {
   /** Is there a hook for this event? Ask first: it saves building the input. */
@@ -100,6 +110,10 @@ export interface HookRunner {
   run(request: HookRequest): Promise<HookVerdict>;
   /** The same without waiting and without a say. */
   notify(request: HookRequest): void;
+  /** More hooks, from the next moment on. */
+  add(hooks: readonly Hook[]): void;
+  /** Without these, from the next moment on. */
+  remove(hooks: readonly Hook[]): void;
   /** Waits this long for what runs in the background, then ends it. */
   close(graceMs: number): Promise<void>;
 }
@@ -120,13 +134,15 @@ export type ToolAnswer = ToolUse & {
 export type AnsweredCall = ToolUse & { readonly answer: JsonValue };
 
 /** What there is to tell at each moment; `moments.ts` puts it into the words that hooks know. */
+type ListedTask = { readonly id: string; readonly subject: string; readonly description: string };
 type Checkout = { readonly name: string; readonly path: string; readonly branch: string };
 
 export type HookFacts = {
   PreToolUse: ToolUse;
   /** `rule` is one that would allow the call. */
   PermissionRequest: ToolUse & { readonly reason: string; readonly rule: string | undefined };
-  Notification: { readonly tool: string; readonly reason: string };
+  /** `kind` is Claude Code's word for what somebody should know of. */
+  Notification: { readonly kind: "permission_prompt" | "elicitation_response"; readonly message: string };
   PostToolUse: ToolAnswer;
   PostToolUseFailure: ToolAnswer;
   /** All calls of one message have been answered. */
@@ -151,13 +167,23 @@ export type HookFacts = {
     readonly importedBy: string | undefined;
     /** A file below was touched for the first time. */
     readonly nested?: boolean;
+    /** It is for files like the one that was touched. */
+    readonly byPattern?: boolean;
   };
   SubagentStart: { readonly agent: Agent };
   WorktreeCreate: Checkout;
   WorktreeRemove: Checkout;
+  /** An entry of the model's list of what is to be done. */
+  TaskCreated: ListedTask;
+  TaskCompleted: ListedTask;
+  /** A server asks a person something; `request` is as it sent it. */
+  Elicitation: { readonly server: string; readonly request: JsonObject };
+  ElicitationResult: { readonly server: string; readonly request: JsonObject; readonly answer: JsonObject };
   SubagentStop: Stop & { readonly agent: Agent };
   PreCompact: { readonly trigger: string; readonly focus: string | undefined };
   PostCompact: { readonly trigger: string; readonly summary: string };
+  /** A command has left another working directory behind. */
+  CwdChanged: { readonly from: string; readonly to: string };
 };
 
 export type HookPlace = Pick<HookRequest, "signal" | "emit" | "callId" | "concerns" | "only" | "promptId">;
@@ -170,6 +196,10 @@ export interface Hooks {
   tell<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): void;
   /** From now on it is this prompt that is worked on. */
   begin(promptId: string): void;
+  /** More hooks, from the next moment on. */
+  add(hooks: readonly Hook[]): void;
+  /** Without these, from the next moment on. */
+  remove(hooks: readonly Hook[]): void;
   /** The same hooks, which are told that the work is this subagent's, and its mode. */
   ofAgent(agent: Agent, mode: () => string): Hooks;
   /** Waits this long for what runs in the background, then ends it. */

@@ -11,9 +11,10 @@ type Moment<Facts> = {
   readonly fields: (facts: Facts) => JsonObject;
 };
 
-const toolOf = ({ tool }: HookFacts["PreToolUse"]): string => tool;
+/** What Claude Code calls the tool that starts subagents; matchers know it by both names. */
+const toolOf = ({ tool }: Pick<HookFacts["PreToolUse"], "tool">): string => (tool === "Task" ? "Agent" : tool);
 const toolFields = ({ tool, input, callId }: HookFacts["PreToolUse"]): JsonObject => ({
-  tool_name: tool,
+  tool_name: toolOf({ tool }),
   tool_input: input,
   tool_use_id: callId,
 });
@@ -25,6 +26,15 @@ const stopFields = ({ text, isAgain }: HookFacts["Stop"]): JsonObject => ({
   session_crons: [],
 });
 const agentFields = ({ agent }: HookFacts["SubagentStart"]): JsonObject => ({ agent_id: agent.id, agent_type: agent.type });
+
+const listedFields = ({ id, subject, description }: HookFacts["TaskCreated"]): JsonObject => ({
+  task_id: id,
+  task_subject: subject,
+  task_description: description,
+});
+
+/** A server that says nothing asks for a form. */
+const modeOf = (request: JsonObject): JsonObject[string] => request["mode"] ?? "form";
 
 const worktreeFields = ({ name, path, branch }: HookFacts["WorktreeCreate"]): JsonObject => ({
   name,
@@ -40,11 +50,8 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
     fields: (facts) => ({ ...toolFields(facts), reason: facts.reason, permission_suggestions: suggestionsOf(facts.rule) }),
   },
   Notification: {
-    subject: () => "permission_prompt",
-    fields: ({ tool, reason }) => ({
-      notification_type: "permission_prompt",
-      message: `${tool} waits for permission: ${reason}`,
-    }),
+    subject: ({ kind }) => kind,
+    fields: ({ kind, message }) => ({ message, notification_type: kind }),
   },
   PostToolUse: {
     subject: toolOf,
@@ -93,6 +100,33 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   },
   WorktreeCreate: { fields: worktreeFields },
   WorktreeRemove: { fields: worktreeFields },
+  TaskCreated: { fields: listedFields },
+  TaskCompleted: { fields: listedFields },
+  Elicitation: {
+    subject: ({ server }) => server,
+    fields: ({ server, request }) => ({
+      mcp_server_name: server,
+      ...defined({
+        message: request["message"],
+        mode: modeOf(request),
+        url: request["url"],
+        elicitation_id: request["elicitationId"],
+        requested_schema: request["requestedSchema"],
+      }),
+    }),
+  },
+  ElicitationResult: {
+    subject: ({ server }) => server,
+    fields: ({ server, request, answer }) => ({
+      mcp_server_name: server,
+      ...defined({
+        elicitation_id: request["elicitationId"],
+        mode: modeOf(request),
+        action: answer["action"],
+        content: answer["content"],
+      }),
+    }),
+  },
   PreCompact: {
     subject: ({ trigger }) => trigger,
     fields: ({ trigger, focus }) => ({ trigger, custom_instructions: focus ?? "" }),
@@ -101,9 +135,11 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
     subject: ({ trigger }) => trigger,
     fields: ({ trigger, summary }) => ({ trigger, compact_summary: summary }),
   },
+  CwdChanged: { fields: ({ from, to }) => ({ old_cwd: from, new_cwd: to }) },
 };
 
-function reasonOf({ importedBy, nested }: HookFacts["InstructionsLoaded"]): string {
+function reasonOf({ importedBy, nested, byPattern }: HookFacts["InstructionsLoaded"]): string {
+  if (byPattern) return "path_glob_match";
   if (importedBy !== undefined) return "include";
   return nested ? "nested_traversal" : "session_start";
 }
@@ -157,8 +193,11 @@ type Bound = {
   readonly transcriptOf: (agentId: string) => string;
   /** The session's tasks. */
   readonly tasks: () => readonly BackgroundTaskState[];
+  readonly title: () => string | undefined;
 };
 
+/** Moments whose hooks may name the session: they hear what it is called. */
+const named: ReadonlySet<HookEventName> = new Set<HookEventName>(["SessionStart", "UserPromptSubmit"]);
 const stops: ReadonlySet<HookEventName> = new Set<HookEventName>(["Stop", "SubagentStop"]);
 
 /** Those that have not ended. */
@@ -187,7 +226,8 @@ export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject
     const input = { ...more(), ...fields(facts) };
     const place = event === "SubagentStop" && { agent_transcript_path: bound.transcriptOf(String(input["agent_id"])) };
     const tasks = stops.has(event) && taskFields(bound.tasks());
-    return { event, ...(subject && { subject: subject(facts) }), input: { ...input, ...place, ...tasks } };
+    const title = named.has(event) && defined({ session_title: bound.title() });
+    return { event, ...(subject && { subject: subject(facts) }), input: { ...input, ...place, ...tasks, ...title } };
   };
   return {
     ask: async (event, facts, place) =>
@@ -196,6 +236,8 @@ export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject
       if (runner.has(event)) runner.notify({ ...toRequest(event, facts()), ...place });
     },
     begin: bound.begin,
+    add: (hooks) => runner.add(hooks),
+    remove: (hooks) => runner.remove(hooks),
     ofAgent: (agent, mode) => toHooks(runner, bound, () => ({ ...more(), ...agentFields({ agent }), permission_mode: mode() })),
     close: (graceMs) => runner.close(graceMs),
   };

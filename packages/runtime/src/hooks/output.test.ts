@@ -35,7 +35,7 @@ describe("what a hook prints", () => {
       decision: "ask",
       reason: "sure?",
     });
-    assert.deepEqual(read({ hookSpecificOutput: { permissionDecision: "defer" } }), {});
+    assert.deepEqual(read({ hookSpecificOutput: { permissionDecision: "defer" } }), { decision: "defer" });
     assert.deepEqual(
       read({
         hookSpecificOutput: {
@@ -44,6 +44,11 @@ describe("what a hook prints", () => {
       }),
       { decision: "deny", reason: "not here", interrupt: true },
     );
+  });
+
+  it("is a decision also where it stands beside hookSpecificOutput", () => {
+    assert.deepEqual(read({ permissionDecision: "deny", permissionDecisionReason: "no" }), { decision: "deny", reason: "no" });
+    assert.match(String(read({ permissionDecision: "denied" })), /permissionDecision/);
   });
 
   it("counts the stricter of two decisions", () => {
@@ -59,7 +64,7 @@ describe("what a hook prints", () => {
         systemMessage: "look here",
         hookSpecificOutput: { updatedInput: { command: "ls" }, additionalContext: "by the way" },
       }),
-      { stop: "enough", quiet: true, message: "look here", updatedInput: { command: "ls" }, context: "by the way" },
+      { stop: "enough", message: "look here", updatedInput: { command: "ls" }, context: "by the way" },
     );
     assert.deepEqual(read({ continue: false }), { stop: "A hook ended the turn" });
     assert.deepEqual(read({ async: true }), { background: true });

@@ -1,12 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
+import type { ElicitationAnswer, HookEffect } from "./hook.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { defined } from "../util/defined.ts";
 
 /** What one hook said. Nothing said is an empty object. */
 export type HookOutput = {
   /** A block is a deny, an approval an allow, on every event. */
-  readonly decision?: "allow" | "ask" | "deny";
+  readonly decision?: HookEffect;
   readonly reason?: string;
   /** It said `continue: false`; why. */
   readonly stop?: string;
@@ -16,14 +17,16 @@ export type HookOutput = {
   /** With a yes to a permission question: changes of rules and mode. */
   readonly updatedPermissions?: readonly JsonValue[];
   readonly context?: string;
+  /** What the user is to have said first, before the prompt. */
+  readonly firstMessage?: string;
   /** What the session is to be called. */
   readonly title?: string;
   /** For the person who runs this. */
   readonly message?: string;
-  /** Its output is not to be shown. */
-  readonly quiet?: boolean;
   readonly background?: boolean;
   readonly interrupt?: boolean;
+  /** What a server that asks a person something is answered. */
+  readonly answer?: ElicitationAnswer;
 };
 
 export type HookReading = { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly problem: string };
@@ -58,7 +61,12 @@ export function readHookOutput(value: unknown): HookReading {
   if (!isJsonObject(answer)) return problem('"hookSpecificOutput.decision" is no object');
   const wrong =
     misfit(value, { continue: "boolean", async: "boolean", suppressOutput: "boolean", ...texts }) ??
-    misfit(specific, { permissionDecisionReason: "string", additionalContext: "string", sessionTitle: "string" }) ??
+    misfit(specific, {
+      permissionDecisionReason: "string",
+      additionalContext: "string",
+      sessionTitle: "string",
+      initialUserMessage: "string",
+    }) ??
     misfit(answer, { message: "string", interrupt: "boolean" });
   if (wrong) return problem(wrong);
   const updatedInput = specific["updatedInput"] ?? answer["updatedInput"];
@@ -66,13 +74,17 @@ export function readHookOutput(value: unknown): HookReading {
   const decision = strictest([
     pick(value["decision"], decisions, "decision"),
     pick(specific["permissionDecision"], permissionDecisions, "permissionDecision"),
+    pick(value["permissionDecision"], permissionDecisions, "permissionDecision"), // a level too high, and meant all the same
     pick(answer["behavior"], behaviors, "behavior"),
   ]);
   if (typeof decision === "object") return problem(decision.problem);
   const updatedOutput = specific["updatedToolOutput"] ?? specific["updatedMCPToolOutput"] ?? undefined;
   const updatedPermissions = answer["updatedPermissions"] ?? undefined;
   if (updatedPermissions !== undefined && !Array.isArray(updatedPermissions)) return problem('"updatedPermissions" is no list');
-  const reason = specific["permissionDecisionReason"] ?? answer["message"] ?? value["reason"];
+  const elicited = readAnswer(specific);
+  if (elicited === "wrong") return problem('"action" is none of accept, decline, cancel, or "content" is no object');
+  const reason =
+    specific["permissionDecisionReason"] ?? answer["message"] ?? value["reason"] ?? value["permissionDecisionReason"];
   return {
     ok: true,
     output: {
@@ -81,13 +93,22 @@ export function readHookOutput(value: unknown): HookReading {
       ...(value["continue"] === false && { stop: isFilled(value["stopReason"]) ? value["stopReason"] : "A hook ended the turn" }),
       ...defined({ updatedInput, updatedOutput, updatedPermissions }),
       ...(isFilled(specific["additionalContext"]) && { context: specific["additionalContext"] }),
+      ...(isFilled(specific["initialUserMessage"]) && { firstMessage: specific["initialUserMessage"] }),
       ...(isFilled(specific["sessionTitle"]) && { title: specific["sessionTitle"].trim().slice(0, maxTitle) }),
       ...(isFilled(value["systemMessage"]) && { message: value["systemMessage"] }),
-      ...(value["suppressOutput"] === true && { quiet: true }),
       ...(value["async"] === true && { background: true }),
       ...(answer["interrupt"] === true && { interrupt: true }),
+      ...defined({ answer: elicited }),
     },
   };
+}
+
+/** What an Elicitation hook answers in a person's place. */
+function readAnswer({ action, content }: JsonObject): ElicitationAnswer | "wrong" | undefined {
+  if (action === undefined || action === null) return undefined;
+  if (action !== "accept" && action !== "decline" && action !== "cancel") return "wrong";
+  if (content !== undefined && !isJsonObject(content)) return "wrong";
+  return { action, ...(action === "accept" && defined({ content })) };
 }
 
 /** What a model answered that was asked for `{"ok": true}` or `{"ok": false, "reason": "…"}`, perhaps with words around it. */
@@ -107,7 +128,7 @@ export function parseJudgement(text: string): HookReading {
 type Decision = HookOutput["decision"];
 type Picked = Decision | { readonly problem: string };
 
-const texts = { stopReason: "string", systemMessage: "string", reason: "string" } as const;
+const texts = { stopReason: "string", systemMessage: "string", reason: "string", permissionDecisionReason: "string" } as const;
 const decisions: Readonly<Record<string, Decision>> = {
   block: "deny",
   deny: "deny",
@@ -115,7 +136,7 @@ const decisions: Readonly<Record<string, Decision>> = {
   allow: "allow",
   ask: "ask",
 };
-const permissionDecisions: Readonly<Record<string, Decision>> = { allow: "allow", deny: "deny", ask: "ask", defer: undefined };
+const permissionDecisions: Readonly<Record<string, Decision>> = { allow: "allow", deny: "deny", ask: "ask", defer: "defer" };
 const behaviors: Readonly<Record<string, Decision>> = { allow: "allow", deny: "deny" };
 
 function pick(value: unknown, words: Readonly<Record<string, Decision>>, name: string): Picked {
@@ -126,7 +147,7 @@ function pick(value: unknown, words: Readonly<Record<string, Decision>>, name: s
 
 function strictest(picked: readonly Picked[]): Picked {
   const wrong = picked.find((one) => typeof one === "object");
-  return wrong ?? (["deny", "ask", "allow"] as const).find((effect) => picked.includes(effect));
+  return wrong ?? (["deny", "defer", "ask", "allow"] as const).find((effect) => picked.includes(effect));
 }
 
 function misfit(object: JsonObject, types: Readonly<Record<string, "string" | "boolean">>): string | undefined {

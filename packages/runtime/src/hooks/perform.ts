@@ -1,6 +1,7 @@
 import type { JsonObject } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { HookExports } from "./exports.ts";
 import type { Hook, HookAction } from "./hook.ts";
 import { type HookOutput, type HookReading, parseHookOutput, parseJudgement, readHookOutput } from "./output.ts";
 import { runCommandHook, saysAsync } from "./run-command.ts";
@@ -26,6 +27,8 @@ export type HookPorts = {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The fields every hook gets. `promptId`: where it is not the prompt that is worked on. */
   readonly common: (event: HookEventName, promptId: string | undefined) => JsonObject;
+  /** Takes in what commands set for later ones; absent where they cannot. */
+  readonly exports?: HookExports | undefined;
   readonly newId: () => string;
   readonly clock: () => number;
 };
@@ -73,14 +76,17 @@ async function performCommand(
   action: HookAction & { type: "command" },
   { task, ports }: { task: HookTask; ports: HookPorts },
 ): Promise<HookResult> {
+  const exportsFile = await ports.exports?.fileFor(hook.event, task.input);
   const { end, exitCode, problem, ...written } = await runCommandHook({
     workspace: ports.workspace,
     action,
+    exportsFile,
     input: task.input,
     timeoutMs: hook.timeoutMs,
     signal: task.signal,
     onDetached: task.onDetached,
   });
+  if (exportsFile !== undefined) await ports.exports?.take(task.emit, task.signal);
   if (end === "timeout") return { status: "timeout", output: {}, problem: afterTime(hook), ...written };
   if (end === "aborted") return { status: "cancelled", output: {}, ...written };
   if (end === "failed") return { status: "failed", output: {}, ...defined({ problem }), ...written };

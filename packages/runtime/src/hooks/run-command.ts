@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import { defined } from "../util/defined.ts";
 import type { HookAction } from "./hook.ts";
 
 export type CommandEnd = {
@@ -19,6 +20,8 @@ type CommandRun = {
   readonly action: HookAction & { type: "command" };
   /** What stands on its standard input, as JSON. */
   readonly input: JsonObject;
+  /** Where it may set variables for later commands. */
+  readonly exportsFile: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Its first line said that it goes on by itself. */
@@ -44,7 +47,13 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
       // Node's pipes are sockets, and bash takes a socket for a remote login that wants its ~/.bashrc.
       unboxed: true, // the user's own, and trusted: it may need what commands of the model must not reach
       ...(action.args ? { file: action.command, args: action.args } : { file: "bash", args: ["--norc", "-c", action.command] }),
-      env: { ...action.env, ...variablesOf(input), CLAUDE_PROJECT_DIR: workspace.root, OUTRIDER_PROJECT_DIR: workspace.root },
+      env: {
+        ...action.env,
+        ...variablesOf(input),
+        ...defined({ CLAUDE_ENV_FILE: run.exportsFile }),
+        CLAUDE_PROJECT_DIR: workspace.root,
+        OUTRIDER_PROJECT_DIR: workspace.root,
+      },
       input: `${JSON.stringify(input)}\n`,
       timeoutMs,
       signal,

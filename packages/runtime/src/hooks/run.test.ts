@@ -211,6 +211,20 @@ describe("hooks of one moment", () => {
     assert.deepEqual([seen, updatedInput], [[{ command: "x" }, { command: "x a" }], { command: "x a b" }]);
   });
 
+  it("are each run once, however often the same one is written and whichever matcher finds it", async () => {
+    const count = bash("echo x >> counted");
+    const { run, events } = open({
+      PreToolUse: [
+        { matcher: "Bash", hooks: [count, count] },
+        { matcher: "*", hooks: [count] },
+        { hooks: [count], env: { A: "b" } },
+      ],
+    });
+    for (let moment = 0; moment < 2; moment++) await run("PreToolUse", { subject: "Bash" });
+    assert.equal(readFileSync(join(folder, "counted"), "utf8"), "x\nx\nx\nx\n", "another environment is another hook");
+    assert.equal(endings(events).length, 4);
+  });
+
   it("end with the first no; the strictest word counts", async () => {
     let later = 0;
     const say = (permissionDecision: string) => () => ({
@@ -312,6 +326,12 @@ describe("hooks of one moment", () => {
 });
 
 describe("a hook in the background", () => {
+  it("is waited for where its objection is to be heard", async () => {
+    const { run } = open(only(bash("echo again >&2; exit 2", { async: true, asyncRewake: true })));
+    const { decision } = await run("PreToolUse");
+    assert.deepEqual([decision?.effect, decision?.reason], ["deny", "again"]);
+  });
+
   it("changes nothing, is waited for by nobody, and tells its end when it comes", async () => {
     const gate = join(folder, "gate-1");
     const { run, runner, events } = open(only(bash(`until [ -e ${gate} ]; do sleep 0.02; done; exit 2`, { async: true })));

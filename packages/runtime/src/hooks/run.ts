@@ -9,7 +9,8 @@ const shownOutput = 16 * 1024;
 
 /** Runs the hooks of a session. Each moment's hooks run one after the other, and each sees what the one before made of the input. */
 export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
-  const events = new Set<HookEventName>(set.hooks.map((hook) => hook.event));
+  let { hooks } = set;
+  const events = new Set<HookEventName>(hooks.map((hook) => hook.event));
   const background = new Set<Promise<unknown>>();
   const spent = new Set<Hook>();
   const closing = new AbortController();
@@ -18,8 +19,9 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
     const verdict = new Verdict(request.event);
     const { event, promptId } = request;
     let input: JsonObject = { ...ports.common(event, promptId), hook_event_name: event, ...request.input };
-    for (const hook of set.hooks) {
-      if (spent.has(hook) || !(await isDue(hook, request, input["tool_input"]))) continue;
+    const done = new Set<string>();
+    for (const hook of hooks) {
+      if (spent.has(hook) || !(await isDue(hook, request, input["tool_input"])) || isAgain(hook, done)) continue;
       if (hook.once) spent.add(hook);
       const result = await start(hook, { ...request, input });
       request.signal.throwIfAborted();
@@ -70,10 +72,8 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
     const startedAt = ports.clock();
     if (!silent) emit({ type: "hook.started", ...about, background: hook.background });
     const result = await performHook(hook, { input, callId, emit, ...task }, ports);
-    const { status, exitCode, output } = result;
-    const shown = output.quiet
-      ? { stdout: "", stderr: "" }
-      : { stdout: shorten(result), stderr: result.stderr.slice(0, shownOutput) };
+    const { status, exitCode } = result;
+    const shown = { stdout: shorten(result), stderr: result.stderr.slice(0, shownOutput) };
     const durationMs = Math.round(ports.clock() - startedAt);
     if (!silent) emit({ type: "hook.ended", ...about, status, ...defined({ exitCode }), ...shown, durationMs });
     return result;
@@ -87,6 +87,14 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
         .catch(() => undefined) // it can only have been cut off by the end of the session
         .finally(() => background.delete(running));
       background.add(running);
+    },
+    add(more) {
+      const all = [...hooks, ...more];
+      hooks = [...all.filter(({ guard }) => !guard), ...all.filter(({ guard }) => guard)];
+      for (const { event } of more) events.add(event);
+    },
+    remove(some) {
+      hooks = hooks.filter((hook) => !some.includes(hook));
     },
     async close(graceMs) {
       if (background.size > 0) {
@@ -114,11 +122,21 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 
 async function isDue(hook: Hook, request: HookRequest, toolInput: unknown): Promise<boolean> {
   if (hook.event !== request.event || (request.only === "guards" && !hook.guard)) return false;
+  if (hook.agentId !== undefined && hook.agentId !== request.input["agent_id"]) return false;
   const { subject = "" } = request;
   const others = (Object.hasOwn(otherNames, subject) && otherNames[subject]) || [];
   if (![subject, ...others].some((name) => hook.matches(name))) return false;
   if (!hook.condition || !request.concerns) return true;
   return await request.concerns(hook.condition, toolInput);
+}
+
+/** The same thing written twice, by two files or under two matchers, is done once at each moment. A callback is only like itself. */
+function isAgain({ action, guard, onFailure, background }: Hook, done: Set<string>): boolean {
+  if (action.type === "callback") return false;
+  const what = JSON.stringify([action, guard, onFailure, background]);
+  const again = done.has(what);
+  done.add(what);
+  return again;
 }
 
 /** What the hook could not say, and what it wants a person to know. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
-import type { Hook, HookVerdict } from "./hook.ts";
+import type { ElicitationAnswer, Hook, HookEffect, HookVerdict } from "./hook.ts";
 import type { HookOutput } from "./output.ts";
 import type { HookResult } from "./perform.ts";
 import { defined } from "../util/defined.ts";
@@ -16,17 +16,19 @@ const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>([
 
 const maxContext = 10_000;
 const maxReason = 8_000;
-const rank = { allow: 0, ask: 1, deny: 2 };
+const rank: Readonly<Record<HookEffect, number>> = { allow: 0, ask: 1, defer: 2, deny: 3 };
 
 /** What the hooks of one moment have said so far. */
 export class Verdict {
   readonly #event: HookEventName;
   #decision: HookVerdict["decision"];
   #stop: string | undefined;
+  #firstMessage: string | undefined;
   #interrupt = false;
   readonly #context: string[] = [];
   readonly #permissions: JsonValue[] = [];
   #updatedOutput: JsonValue | undefined;
+  #answer: ElicitationAnswer | undefined;
   updatedInput: JsonObject | undefined;
 
   constructor(event: HookEventName) {
@@ -43,9 +45,11 @@ export class Verdict {
     if (output.background) return;
     if (output.decision !== undefined) this.#decide(output.decision, output.reason ?? "it gave no reason");
     this.#stop ??= output.stop;
+    this.#firstMessage ??= output.firstMessage;
     this.#interrupt ||= output.interrupt ?? false;
     this.updatedInput = output.updatedInput ?? this.updatedInput;
     this.#updatedOutput = output.updatedOutput ?? this.#updatedOutput;
+    if (this.#answer === undefined || this.#answer.action === "accept") this.#answer = output.answer ?? this.#answer; // a no stays one
     if (output.decision === "allow") this.#permissions.push(...(output.updatedPermissions ?? []));
     if (output.context !== undefined) this.#context.push(cut(output.context, maxContext));
   }
@@ -56,15 +60,17 @@ export class Verdict {
       ...defined({
         decision: this.#decision,
         stop: this.#stop,
+        firstMessage: this.#firstMessage,
         updatedInput: this.updatedInput,
         updatedOutput: this.#updatedOutput,
+        answer: this.#answer,
       }),
       ...(this.#permissions.length > 0 && { updatedPermissions: this.#permissions }),
       ...(this.#interrupt && { interrupt: true }),
     };
   }
 
-  #decide(effect: "allow" | "ask" | "deny", given: string): void {
+  #decide(effect: HookEffect, given: string): void {
     const reason = cut(given, maxReason);
     const before = this.#decision;
     if (!before || rank[effect] > rank[before.effect]) this.#decision = { effect, reason };

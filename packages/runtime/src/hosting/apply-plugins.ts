@@ -9,6 +9,8 @@ import { userEnvironment } from "../workspace/environment.ts";
 import { keyWishes } from "./child-environment.ts";
 import type { FoundPlugins, PluginGround } from "./find-plugins.ts";
 import { withStyle } from "./output-style.ts";
+import { promptSettings } from "./project.ts";
+import { skillLimits } from "./skill-settings.ts";
 import type { SessionPlan } from "./plan-session.ts";
 
 type Planned = Pick<SessionPlan, "request" | "options" | "servers">;
@@ -17,13 +19,13 @@ type Planned = Pick<SessionPlan, "request" | "options" | "servers">;
 export async function applyPlugins(plan: Planned, found: FoundPlugins, ground: PluginGround): Promise<Omit<Planned, "request">> {
   const { request, options, servers } = plan;
   const { loaded, problems, warnings } = found;
-  const skills = options.slashCommands === false ? undefined : await withSkills(options.skills, loaded);
+  const skills = options.slashCommands === false ? undefined : await withSkills(options.skills, loaded, ground);
   const rules = permissionsOf(loaded);
   const appended = [options.appendSystemPrompt, ...loaded.map(({ manifest }) => manifest.systemPrompt)].filter(Boolean);
   const style = { around: ground.around, project: ground.project, settingSources: request.settingSources };
-  const isStyled =
-    ground.resolved.settings.outputStyle !== undefined || loaded.some(({ outputStyles }) => outputStyles.length > 0);
-  const base = isStyled ? await withStyle(options, ground.resolved.settings.outputStyle, style, loaded) : options;
+  const { outputStyle } = await promptSettings(request, ground.project, ground.resolved);
+  const isStyled = outputStyle !== undefined || loaded.some(({ outputStyles }) => outputStyles.length > 0);
+  const base = isStyled ? await withStyle(options, outputStyle, style, loaded) : options;
   return {
     options: {
       ...base,
@@ -61,6 +63,7 @@ export function toFact({ name, path, id, manifest: { version } }: LoadedBundlePl
 async function withSkills(
   before: SessionOptions["skills"],
   loaded: readonly LoadedBundlePlugin[],
+  { resolved, around }: PluginGround,
 ): Promise<{ readonly options: NonNullable<SessionOptions["skills"]>; readonly warnings: readonly string[] }> {
   const folders: readonly SkillFolder[] = loaded.flatMap(({ skillFolders }) => skillFolders);
   const find = async (): Promise<FoundSkills> => await findSkills(folders);
@@ -71,7 +74,8 @@ async function withSkills(
     return { skills: [...others, ...more.skills], warnings: [...(own?.warnings ?? []), ...more.warnings] };
   };
   const trusted = before?.trusted ?? (async (): Promise<boolean> => false);
-  return { options: { ...before, found: [...(before?.found ?? []), ...skills], trusted, reload }, warnings };
+  const limits = skillLimits(resolved.settings.skills, { ...around.env, ...resolved.settings.env });
+  return { options: { ...limits, ...before, found: [...(before?.found ?? []), ...skills], trusted, reload }, warnings };
 }
 
 function withHooks(

@@ -24,6 +24,23 @@ const wrongOptions: readonly [Record<string, unknown>, RegExp][] = [
   [{ cwd: undefined }, /^cwd must be a text that is not empty, not undefined$/],
   [{ provider: "anthropic" }, /^provider must be a provider, such as .*, not "anthropic"$/],
   [{ model: "" }, /^model must be a text that is not empty, not ""$/],
+  [{ permissions: { alow: [] } }, /^There is no option permissions\.alow; did you mean allow\?$/],
+  [
+    { agents: [{ name: "a", description: "", prompt: "", tols: [] }] },
+    /^There is no option agents\[0\]\.tols; did you mean tools\?$/,
+  ],
+  [{ bash: { defaultTimeout: 5 } }, /^There is no option bash\.defaultTimeout; did you mean defaultTimeoutMs\?$/],
+  [{ inbox: { prompts: -1 } }, /^There is no option inbox\.prompts/],
+  [{ compaction: { treshold: 0.5 } }, /^There is no option compaction\.treshold; did you mean threshold\?$/],
+  [
+    { sandbox: { mode: "auto", network: { domain: [] } } },
+    /^There is no option sandbox\.network\.domain; did you mean domains\?$/,
+  ],
+  [{ plugins: [{ path: "/x", paths: "/y" }] }, /^There is no option plugins\[0\]\.paths; did you mean path\?$/],
+  [{ commandAdapters: 5 }, /^commandAdapters must be an object with .*, not 5$/],
+  [{ modelVariables: { X: 5 } }, /^modelVariables\.X must be a text, not 5$/],
+  [{ resumeSessionId: "a", sessionId: "b" }, /^sessionId names a new session: with resumeSessionId it needs forkSession/],
+  [{ tools: [add, add] }, /^tools: there are two tools named add$/],
   [{ sessionId: "  " }, /^sessionId must be a text that is not empty/],
   [{ resumeSessionId: "" }, /^resumeSessionId must be/],
   [{ resumeAt: -1, resumeSessionId: "x" }, /^resumeAt must be a whole number, 0 or more, not -1$/],
@@ -292,4 +309,21 @@ describe("factories without types", () => {
     it(`refuse ${name}`, () => {
       assert.throws(make, { code: "usage", message });
     });
+});
+
+describe("what a program says to a session", () => {
+  it("names events that there are, with functions, and answers with words that there are", async () => {
+    const session = open(fine);
+    assert.throws(() => session.on(JSON.parse('"txt_delta"'), () => {}), { code: "usage", message: /did you mean text_delta/ });
+    assert.throws(() => session.on("text_delta", JSON.parse("5")), {
+      code: "usage",
+      message: /^A listener must be a function, not 5$/,
+    });
+    const answer = JSON.parse('{"decision":"allow","remeber":"session"}');
+    assert.throws(() => session.answerPermission("x", answer), {
+      code: "usage",
+      message: /no option remeber; did you mean remember/,
+    });
+    await session.shutdown();
+  });
 });

@@ -18,6 +18,9 @@ export function checkSessionOptions(options: unknown): void {
   checkServers(options);
   if (options["forkSession"] === true && options["resumeSessionId"] === undefined)
     throw wrong("forkSession copies a session that exists: name it with resumeSessionId");
+  const { sessionId, resumeSessionId, forkSession } = options;
+  if (resumeSessionId !== undefined && sessionId !== undefined && sessionId !== resumeSessionId && forkSession !== true)
+    throw wrong("sessionId names a new session: with resumeSessionId it needs forkSession, which copies the old one to it");
   if (options["resumeAt"] !== undefined && options["resumeSessionId"] === undefined)
     throw wrong("resumeAt is a place in a session that exists: name it with resumeSessionId");
 }
@@ -66,6 +69,8 @@ function checkTogether(options: Record<string, unknown>): void {
 /** A misspelled name would take all tools away but those that are spelled right, and a rule for no tool would rule nothing. */
 function checkTools({ builtinTools = [], tools = [], toolAliases = {}, ...rules }: Record<string, unknown>): void {
   const own = list(tools).map((tool) => String(Object(tool).name));
+  const twice = own.find((name, place) => own.indexOf(name) !== place);
+  if (twice !== undefined) throw wrong(`tools: there are two tools named ${twice}`);
   for (const name of list(builtinTools)) checkOffered("builtinTools", name, own);
   for (const name of Object.values(Object(toolAliases))) checkOffered("toolAliases", name, own);
   const more = [...own, ...Object.keys(Object(toolAliases))];
@@ -95,7 +100,7 @@ function checkHooks(value: unknown): void {
   if (value !== undefined) inWords(undefined, () => parseHooks([{ value, source: "options", trusted: true }], anywhere));
 }
 
-const serverFields = ["type", "command", "args", "env", "url", "headers", "timeout", "tools", "name"];
+const serverFields = ["type", "command", "args", "env", "url", "headers", "headersHelper", "timeout", "tools", "name"];
 
 /** A server whose variables are not there fails when it is started; one that is wrongly written does so here. */
 function checkServers({ mcpServers }: Record<string, unknown>): void {

@@ -1,5 +1,8 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import type { OwnServers } from "../session/session-options.ts";
 import { type McpOptions, McpServers } from "../tools/mcp/mcp-servers.ts";
+import { parseMcpServers } from "../tools/mcp/server-config.ts";
 import type { McpServerState } from "../tools/mcp/server-state.ts";
 import type { ServerPlan } from "./plan-servers.ts";
 
@@ -16,8 +19,8 @@ const usualConnectMs = 10_000;
 
 /** Connects them all, each within its time. What does not connect is told; where servers are required, it is an error. */
 export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }: ServerWays): Promise<McpServers> {
-  const { connectTimeoutMs, callTimeoutMs, loginFolder, toolSearchTokens } = plan;
-  const limits = { connectTimeoutMs, callTimeoutMs, toolSearchTokens };
+  const { connectTimeoutMs, callTimeoutMs, loginFolder, toolSearchTokens, outputLimit } = plan;
+  const limits = { connectTimeoutMs, callTimeoutMs, toolSearchTokens, outputLimit };
   const servers = new McpServers({ ...ways, ...limits, warn, loginFolder });
   if (plan.configs.size === 0) return servers;
   const waiting = setTimeout(() => {
@@ -40,6 +43,24 @@ export async function connectServers(plan: ServerPlan, { warn, giveUp, ...ways }
     });
   }
   return servers;
+}
+
+type OwnPlace = {
+  /** Where they are written. */
+  readonly source: string;
+  /** The session's: the same limits hold. */
+  readonly plan: ServerPlan;
+  readonly cwd: string;
+  readonly env: NonNullable<ServerWays["env"]>;
+};
+
+/** Servers that belong to one agent. Nobody is there whom they could ask something. */
+export async function openOwnServers(written: JsonObject, { source, plan, cwd, env }: OwnPlace): Promise<OwnServers> {
+  const configs = parseMcpServers({ mcpServers: written }, { source, env, keepsBroken: true });
+  const warnings: string[] = [];
+  const warn = (line: string): void => void warnings.push(line);
+  const servers = await connectServers({ ...plan, configs, required: false }, { cwd, env, warn });
+  return { tools: servers.tools, ...servers.rules, warnings, close: () => servers.close() };
 }
 
 function describe({ name, status, error }: McpServerState): string {

@@ -1,11 +1,14 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { HookLimits } from "../hooks/config.ts";
+import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import { toRuntimeError } from "../protocol/errors.ts";
 import type { PluginFact } from "../protocol/events.ts";
 import { hashBundle } from "../plugins/content-hash.ts";
 import { bundlesIn, loadPlugin } from "../plugins/load-plugin.ts";
 import type { LoadedBundlePlugin, PluginProblem } from "../plugins/plugin.ts";
+import { UnreadableHooks } from "../plugins/plugin-hooks.ts";
+import { missingNeed } from "../plugins/plugin-needs.ts";
 import { parsePluginId } from "../plugins/plugin-name.ts";
 import { type InstalledPlugin, readRegistry } from "../plugins/registry.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
@@ -37,9 +40,11 @@ type Wanted = {
   readonly marketplace: string;
   readonly withoutServers?: boolean | undefined;
   readonly contentHash?: string | undefined;
+  /** The path or the address of an archive. */
+  readonly isArchive?: boolean | undefined;
 };
 
-/** Bundles that the request names, then those that are installed and switched on. What is wrong with one costs that one only. */
+/** Bundles that the request names, then those that are installed and switched on. What is wrong with one costs that one only, but  hooks that were to watch and cannot be read are an error: nothing runs unwatched. */
 export async function findPlugins(
   request: Pick<SessionRequest, "plugins" | "without">,
   ground: PluginGround,
@@ -54,22 +59,35 @@ export async function findPlugins(
   const installed = request.without?.includes("plugins") ? { wanted: [], problems: [] } : await installedPlugins(ground);
   problems.push(...installed.problems);
   for (const wanted of [...namedPlugins(request, around), ...installed.wanted]) {
-    const { called, path, name, marketplace, withoutServers } = wanted;
+    const { called, name, marketplace, withoutServers } = wanted;
     const fail = (message: string, type: PluginProblem["type"] = "generic-error"): void =>
-      void problems.push({ plugin: called, type, message, path });
-    if (!existsSync(path)) {
-      fail(`Path not found: ${path}`, "path-not-found");
+      void problems.push({ plugin: called, type, message, path: wanted.path });
+    if (!wanted.isArchive && !existsSync(wanted.path)) {
+      fail(`Path not found: ${wanted.path}`, "path-not-found");
       continue;
     }
     try {
+      const path = wanted.isArchive ? await unpacked(wanted.path, around) : wanted.path;
       refuseChanged(wanted);
-      const plugin = await loadPlugin({ path, name, marketplace, pluginHome, hookLimits, withoutServers });
+      const given = { valuesOf: (id: string) => valuesOf(resolved, id), env: around.env };
+      const plugin = await loadPlugin({ path, name, marketplace, pluginHome, hookLimits, withoutServers, ...given });
       const isSame = ({ name }: { readonly name: string }): boolean => name.toLowerCase() === plugin.name.toLowerCase();
       const other = [...loaded, ...taken].find(isSame);
       if (other) fail(`There is another plugin ${plugin.name} in ${other.path}, and its parts count`);
       else loaded.push(plugin);
     } catch (error) {
+      if (error instanceof UnreadableHooks) throw error;
       fail(`Failed to load plugin: ${toRuntimeError(error).message}`);
+    }
+  }
+  for (let missing = true; missing; ) {
+    missing = false;
+    for (const plugin of [...loaded]) {
+      const message = missingNeed(plugin, loaded);
+      if (message === undefined) continue;
+      missing = true; // others may have needed this one
+      loaded.splice(loaded.indexOf(plugin), 1);
+      problems.push({ plugin: plugin.id, type: "dependency-unsatisfied", message, path: plugin.path });
     }
   }
   return {
@@ -83,12 +101,27 @@ export async function findPlugins(
   };
 }
 
+/** What the user has set for a bundle. */
+function valuesOf({ settings }: ResolvedSettings, id: string): Readonly<Record<string, JsonValue>> {
+  const config = settings.pluginConfigs[id];
+  const options = isJsonObject(config) ? config["options"] : undefined;
+  return isJsonObject(options) ? options : {};
+}
+
 function namedPlugins({ plugins = [] }: Pick<SessionRequest, "plugins">, { cwd }: Surroundings): Wanted[] {
   return plugins
-    .flatMap(({ path, skipMcpDiscovery: withoutServers }) =>
-      bundlesIn(resolve(cwd, path)).map((bundle) => ({ path: bundle, withoutServers })),
-    )
+    .flatMap(({ path, skipMcpDiscovery: withoutServers, isAddress }): Omit<Wanted, "called" | "marketplace">[] => {
+      const place = isAddress ? path : resolve(cwd, path);
+      if (isAddress || /\.(?:zip|tgz|tar\.gz|tar)$/i.test(path)) return [{ path: place, withoutServers, isArchive: true }];
+      return bundlesIn(place).map((bundle) => ({ path: bundle, withoutServers }));
+    })
     .map((plugin, at) => ({ ...plugin, called: `inline[${at}]`, marketplace: "inline" }));
+}
+
+async function unpacked(location: string, around: Surroundings): Promise<string> {
+  const { stageArchive } = await import("./staged-archive.ts");
+  const [bundle = ""] = bundlesIn(await stageArchive(location, around));
+  return bundle;
 }
 
 /** What settings switch on. Of a project's own registry nothing counts unless the project is trusted, and nothing that lies outside of it. */

@@ -19,11 +19,15 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
   const isAlone = request.without?.includes("servers");
   const isOfProject = request.settingSources?.includes("project") ?? true;
   const { mcpServers } = ground.resolved.settings;
+  const { mainAgent } = ground;
   const written = isAlone || !isOfProject ? [] : projectServers(ground);
   const isTrusted = written.length > 0 && (await ground.project.trust()).trusted;
   const sources: ServerSource[] = [
     ...(isTrusted ? written.map(toSource) : []),
     ...(isAlone ? [] : mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source, kind: "user" }))),
+    ...(mainAgent?.mcpServers
+      ? [{ value: { mcpServers: mainAgent.mcpServers }, source: mainAgent.source, kind: "dynamic" }]
+      : []),
     ...(request.mcpServers ?? []).map((server) => ({ ...server, kind: "dynamic" })),
   ];
   const { env } = ground.around;

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { SkillOptions } from "../session/skills/session-skills.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Project } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -15,19 +17,29 @@ export type SkillsOfPlan = {
 /** Skills and commands in files of the user and of the project. Nothing is loaded where nobody has any. */
 export async function skillsOfPlan(
   { options, without, settingSources: sources, bare }: SessionRequest,
-  { project, around }: { readonly project: Project; readonly around: Surroundings },
+  { project, around, settings }: { readonly project: Project; readonly around: Surroundings; readonly settings: Settings },
 ): Promise<SkillsOfPlan> {
   const { cwd, root } = project;
   const { outriderHome, userHome } = around;
   const beside = options?.permissions?.additionalDirectories?.map((path) => resolve(around.cwd, path));
   const isOff = options?.skills || bare || without?.includes("skills") || options?.slashCommands === false;
-  if (isOff || !mayHold({ cwd, root, homes: [outriderHome, join(userHome, ".claude")], beside }))
-    return { options: {}, warnings: [], ignored: [] };
+  if (isOff) return { options: {}, warnings: [], ignored: [] };
   const scopes = (["user", "project"] as const).filter(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
-  const { loadSkills } = await import("./load-skills.ts");
-  return await loadSkills({ cwd, root, outriderHome, userHome, scopes, beside }, project);
+  const ground = { project, settings, env: { ...around.env, ...settings.env } };
+  const places = { cwd, root, outriderHome, userHome, scopes, beside };
+  const load = (): Promise<typeof import("./load-skills.ts")> => import("./load-skills.ts");
+  if (mayHold({ cwd, root, homes: [outriderHome, join(userHome, ".claude")], beside }))
+    return await (await load()).loadSkills(places, ground);
+  // Some may come, and folders below may have some.
+  const skills: SkillOptions = {
+    found: [],
+    trusted: async () => (await project.trust()).trusted,
+    reload: async () => await (await load()).reloadSkills(places, ground),
+    below: scopes.includes("project") ? async (folder) => await (await load()).skillsBelow(folder, ground) : undefined,
+  };
+  return { options: { skills }, warnings: [], ignored: [] };
 }
 
 type Looked = {

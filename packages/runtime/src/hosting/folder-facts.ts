@@ -24,22 +24,22 @@ async function lookForGit(cwd: string, env: Surroundings["env"], patienceMs: num
   }
 }
 
-/** By what lies in the folder: what it is written in, and what it is worked on with. */
-const signs: readonly (readonly [file: RegExp, words: string])[] = [
-  [/^package\.json$/, "Node.js"],
-  [/^deno\.jsonc?$/, "Deno"],
-  [/^pyproject\.toml$|^setup\.(?:py|cfg)$|^requirements\.txt$|^Pipfile$/, "Python"],
-  [/^Cargo\.toml$/, "Rust"],
-  [/^go\.(?:mod|work)$/, "Go"],
-  [/^pom\.xml$|^(?:build|settings)\.gradle(?:\.kts)?$/, "JVM"],
-  [/\.(?:sln|slnx|csproj|fsproj)$/, ".NET"],
-  [/^Gemfile$/, "Ruby"],
-  [/^composer\.json$/, "PHP"],
-  [/^mix\.exs$/, "Elixir"],
-  [/^Package\.swift$/, "Swift"],
-  [/^CMakeLists\.txt$|^meson\.build$/, "C or C++"],
-  [/^(?:GNUm|m|M)akefile$/, "make"],
-  [/^(?:J|j)ustfile$/, "just"],
+/** By what lies in the folder: what it is written in, and what it is worked on with. Names, or endings of names behind a star. */
+const signs: readonly (readonly [words: string, ...files: string[]])[] = [
+  ["Node.js", "package.json"],
+  ["Deno", "deno.json", "deno.jsonc"],
+  ["Python", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"],
+  ["Rust", "Cargo.toml"],
+  ["Go", "go.mod", "go.work"],
+  ["JVM", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+  [".NET", "*.sln", "*.slnx", "*.csproj", "*.fsproj"],
+  ["Ruby", "Gemfile"],
+  ["PHP", "composer.json"],
+  ["Elixir", "mix.exs"],
+  ["Swift", "Package.swift"],
+  ["C or C++", "CMakeLists.txt", "meson.build"],
+  ["make", "GNUmakefile", "makefile", "Makefile"],
+  ["just", "Justfile", "justfile"],
 ];
 
 const managers: readonly (readonly [file: string, manager: string])[] = [
@@ -61,8 +61,12 @@ function describeProject(cwd: string): string | undefined {
   } catch {
     return undefined;
   }
-  const kinds = signs.flatMap(([sign, words]) => {
-    const file = [...names].find((name) => sign.test(name));
+  const found = (sign: string): string | undefined => {
+    if (!sign.startsWith("*")) return names.has(sign) ? sign : undefined;
+    return [...names].find((name) => name.endsWith(sign.slice(1)));
+  };
+  const kinds = signs.flatMap(([words, ...files]) => {
+    const [file] = files.flatMap((sign) => found(sign) ?? []);
     return file === undefined ? [] : [`${words} (${file})`];
   });
   if (kinds.length === 0) return undefined;

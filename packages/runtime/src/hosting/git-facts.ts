@@ -1,10 +1,14 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { StatusLineRepository } from "../commands/command.ts";
 import type { GitFacts } from "../context/environment.ts";
+import { defined } from "../util/defined.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Beyond some 40,000 files git takes longer than the list is worth. */
 const largestIndex = 4 * 1024 * 1024;
+/** Whoever asks for it waits. */
+const statusPatienceMs = 2_000;
 
 /**
  * The repository of a folder: the branch by a look at a file, what is changed by a git that obeys no repository. Never takes long: git is
@@ -16,6 +20,17 @@ export async function lookAtGit({ cwd, top }: Repository, env: Surroundings["env
   if (folder === undefined) return { type: "none" };
   const isLarge = (statSync(join(folder, "index"), { throwIfNoEntry: false })?.size ?? 0) > largestIndex;
   return { type: "repository", head: headOf(folder), changes: isLarge ? undefined : await changesIn(cwd, env, patienceMs) };
+}
+
+/** For a status line: where it is, its branch, and how many files are changed. Undefined where there is none. */
+export async function repositoryOf(cwd: string, env: Surroundings["env"]): Promise<StatusLineRepository | undefined> {
+  for (let root = resolve(cwd); ; root = dirname(root)) {
+    if (existsSync(join(root, ".git"))) {
+      const changed = (await changesIn(cwd, env, statusPatienceMs))?.length;
+      return { root, ...defined({ branch: branchOf(cwd), changed }) };
+    }
+    if (root === dirname(root)) return undefined;
+  }
 }
 
 /** `top` holds the `.git`. */

@@ -139,6 +139,12 @@ describe("a session of a program", () => {
     const turn = session.submit("go");
     setTimeout(() => session.abort(), 50);
     assert.equal((await turn).type, "cancelled");
+    const told: string[] = [];
+    session.on("interrupted", ({ response }) => told.push(response));
+    const atOnce = session.submit("go");
+    session.abort();
+    assert.equal((await atOnce).type, "cancelled");
+    assert.deepEqual(told, [""]);
     await session.shutdown();
     assert.ok(performance.now() - startedAt < 5_000);
   });

@@ -4,6 +4,10 @@ import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import { randomUuid } from "../util/unique-ids.ts";
+import { action, anyText, checkOptions, checkValue, fields, flag, type Kind, oneOf } from "../protocol/kinds.ts";
+import type { Answer } from "../permissions/gate.ts";
+import type { SessionEventName, SessionEvents } from "../session/session-view.ts";
+import { eventNameKind } from "./event-names.ts";
 import { checkSessionOptions } from "./check-options.ts";
 import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import { beginServers, toOptions } from "./open-session.ts";
@@ -56,7 +60,26 @@ export class InteractiveSession<Structured = JsonValue> extends Session<Structur
       load(given, { ...completing, loading, outriderHome, from, isStored }),
     );
   }
+
+  override on<N extends SessionEventName>(name: N, listener: SessionEvents[N]): this {
+    checkValue("The name of an event", name, eventNameKind);
+    checkValue("A listener", listener, action);
+    return super.on(name, listener);
+  }
+
+  override answerPermission(requestId: string, answer: Answer | Answer["decision"]): void {
+    if (typeof answer === "object") checkOptions("The answer", answer, answerKinds);
+    super.answerPermission(requestId, answer);
+  }
 }
+
+const answerKinds: Readonly<Record<keyof Answer, Kind>> = {
+  decision: oneOf(["allow", "deny"]),
+  message: anyText,
+  updatedInput: fields,
+  interrupt: flag,
+  remember: oneOf(["session", "project"]),
+};
 
 type Load = Completing & {
   readonly loading: Loading & Pick<SessionRequest, "mcpServers">;

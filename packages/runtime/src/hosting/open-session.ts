@@ -1,3 +1,4 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { InteractiveSession } from "../session/interactive-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { McpServers } from "../tools/mcp/mcp-servers.ts";
@@ -60,11 +61,22 @@ export async function toOptions(
   { request: { mainAgent }, options: planned, servers }: SessionPlan,
   { warn, options: more, mcp }: Pick<Opening, "warn" | "options"> & { readonly mcp?: McpServers | undefined },
 ): Promise<SessionOptions> {
-  const plain = swappingServers({ ...planned, ...more }, { mcp, configs: servers.configs });
+  const plain = withOwnServers(swappingServers({ ...planned, ...more }, { mcp, configs: servers.configs }), servers);
   const whole = mcp ? await withServers(plain, mcp) : plain;
   if (mainAgent === undefined) return whole;
   const { withMainAgent } = await import("./main-agent.ts");
   return await withMainAgent(whole, mainAgent, warn);
+}
+
+/** Agents may have servers of their own, which are started with them. */
+function withOwnServers(options: SessionOptions, servers: ServerPlan): SessionOptions {
+  if (!options.agents?.some(({ mcpServers }) => mcpServers)) return options;
+  const { cwd, env = {} } = options;
+  return {
+    ...options,
+    openServers: async (written, source) =>
+      await (await import("./connect-servers.ts")).openOwnServers(written, { source, plan: servers, cwd, env }),
+  };
 }
 
 /** When plugins are loaded again, their servers are too. */
@@ -140,12 +152,20 @@ export function beginServers(
   const leaving = new AbortController();
   giveUp?.addEventListener("abort", () => leaving.abort(), { once: true });
   const offered = new Set<InteractiveSession<unknown>>();
+  /** Servers that several sessions share do not say for which of them they ask. */
+  const elicit: ServerWays["elicit"] = async (server, request, signal) => {
+    const ask = async (): Promise<JsonObject> => (await ways.elicit?.(server, request, signal)) ?? { action: "cancel" };
+    const [session] = offered;
+    if (!session || offered.size > 1) return await ask();
+    return await (await session.controls()).answerElicitation({ server, request, ask, signal });
+  };
   const connect = async (): Promise<McpServers> => {
     const { connectServers } = await import("./connect-servers.ts");
     return await connectServers(
       { ...servers, configs },
       {
         ...ways,
+        elicit,
         cwd: options.cwd,
         env: options.env ?? {},
         giveUp: leaving.signal,

@@ -6,6 +6,7 @@ import {
   anyText,
   count,
   either,
+  exactly,
   fields,
   flag,
   having,
@@ -24,6 +25,9 @@ import { isRecord } from "../util/is-record.ts";
 import type { AskOptions, QueryOptions } from "./query.ts";
 import type { InteractiveSessionOptions } from "./interactive-session.ts";
 import type { HostedRequest, SessionHostOptions } from "./session-host.ts";
+
+/** What an option holds. */
+type Of<Name extends keyof InteractiveSessionOptions> = NonNullable<InteractiveSessionOptions[Name]>;
 
 const provider = having(["stream"], "a provider, such as createAnthropicProvider({ apiKey }) makes");
 const names = listOf(text, "a list of texts");
@@ -81,34 +85,46 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
 
   systemPrompt: anyText,
   agentPrompt: anyText,
+  initialPrompt: text,
+  openServers: action,
   appendSystemPrompt: anyText,
   instructions: shape({ text: needed(anyText), files: listOf(fields, "a list of files") }, "what loadInstructions found"),
   folderFacts: action,
   language: text,
-  outputStyle: shape({ name: needed(text), text: needed(anyText), keepsCoding: flag }, "a style with name, text and keepsCoding"),
-  compaction: shape({ threshold: share, instructions: anyText, fileTokens: place }, "an object"),
+  outputStyle: exactly<Of<"outputStyle">>(
+    { name: needed(text), text: needed(anyText), keepsCoding: flag },
+    "a style with name, text and keepsCoding",
+  ),
+  compaction: exactly<Of<"compaction">>({ threshold: share, instructions: anyText, fileTokens: place }, "an object"),
   maxTurns: count,
   maxRequests: count,
   maxOutputTokens: count,
   maxBudgetUsd: amount,
   allowUnknownPrice: flag,
   outputLimit: count,
-  bash: shape(
+  bash: exactly<Of<"bash">>(
     { defaultTimeoutMs: count, maxTimeoutMs: count, outputCharacters: count, staysAtRoot: flag, movesToBackground: flag },
     "an object with defaultTimeoutMs, maxTimeoutMs, outputCharacters, staysAtRoot and movesToBackground",
   ),
   thinkingTokens: place,
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
   temperature: kind("a number between 0 and 2", (value) => typeof value === "number" && value >= 0 && value <= 2),
-  loops: shape({ noteAt: place, stopAt: place }, "an object with noteAt and stopAt"),
+  loops: exactly<Of<"loops">>({ noteAt: place, stopAt: place }, "an object with noteAt and stopAt"),
   wakes: flag,
   schedules: flag,
   backgroundTaskRunners: listOf(having(["start"], "a runner { kind, start }"), "a list of runners { kind, start }"),
-  inbox: shape({ maxPrompts: place, maxBytes: place }, "an object with maxPrompts and maxBytes"),
+  inbox: exactly<Of<"inbox">>({ maxPrompts: place, maxBytes: place }, "an object with maxPrompts and maxBytes"),
   providerOptions: fields,
-  fallback: shape({ model: needed(text), provider, options: fields }, "an object with a model"),
+  fallback: exactly<Of<"fallback">>({ model: needed(text), provider, options: fields }, "an object with a model"),
   catalogOverride: shape({ models: needed(listOf(fields, "a list of models")) }, "what parseCatalogOverride answers"),
-  modelVariables: fields,
+  modelVariables: recordOf(
+    either(
+      "a text",
+      anyText,
+      kind("absent", (value) => value === undefined),
+    ),
+    "an object of texts by name",
+  ),
   planModel: text,
   outputSchema: kind(
     "a schema: JSON Schema, or one of zod or another library",
@@ -119,12 +135,14 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   commandModes: listOf(oneOf(permissionModes), "a list of permission modes"),
   allowedTools: rules,
   disallowedTools: rules,
-  permissions: shape(
+  permissions: exactly<Of<"permissions">>(
     {
       allow: written,
       ask: written,
       deny: written,
       root: text,
+      otherRoot: text,
+      grants: having(["rules", "remember"], "what openGrants answers"),
       additionalDirectories: names,
       networkReads: flag,
       mayBypass: flag,
@@ -135,7 +153,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   audit: action,
   checkpoints: action,
   subagentRunnerFactory: action,
-  reversibleExecution: shape(
+  reversibleExecution: exactly<Of<"reversibleExecution">>(
     {
       mode: needed(oneOf(["local-first"])),
       isolation: oneOf(["none", "worktree", "provider-sandbox"]),
@@ -144,12 +162,21 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
     'an object with mode: "local-first"',
   ),
   sandboxMode,
-  sandbox: shape(
-    { mode: needed(sandboxMode), allowWrite: names, denyRead: names, network: fields, limits: fields },
+  sandbox: exactly<Of<"sandbox">>(
+    {
+      mode: needed(sandboxMode),
+      allowWrite: names,
+      denyRead: names,
+      denyWrite: names,
+      network: exactly<NonNullable<Of<"sandbox">["network"]>>({ allowed: flag, domains: names }, "an object"),
+      limits: fields,
+      memoryFile: text,
+    },
     "an object with a mode",
   ),
   sandboxClient: having(["run", "readFile", "writeFile"], "a machine with run, readFile and writeFile"),
-  workspaceManifest: shape({ root: text, entries: needed(fields) }, "an object with entries"),
+  editor: having(["covers"], "an editor with covers"),
+  workspaceManifest: exactly<Of<"workspaceManifest">>({ root: text, entries: needed(fields) }, "an object with entries"),
   sandboxSnapshotId: text,
   env: recordOf(anyText, "an object of texts by name"),
   passEnv: variables,
@@ -165,15 +192,52 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   toolAliases: recordOf(text, "an object of names of tools"),
   webSearch: action,
   agents: listOf(
-    shape({ name: needed(text), description: needed(anyText), prompt: needed(anyText) }, "an agent with a name"),
+    exactly<Of<"agents">[number]>(
+      {
+        name: needed(text),
+        description: needed(anyText),
+        prompt: needed(anyText),
+        tools: names,
+        disallowedTools: names,
+        model: text,
+        maxTurns: count,
+        effort: oneOf(["low", "medium", "high"]),
+        isolation: oneOf(["worktree"]),
+        background: flag,
+        skills: names,
+        hooks: fields,
+        mcpServers: fields,
+        memory: oneOf(["user", "project", "local"]),
+        memoryFolder: text,
+        initialPrompt: text,
+        omitInstructions: flag,
+        permissionMode: oneOf(permissionModes),
+        onlyLooks: flag,
+        source: text,
+      },
+      "an agent with a name",
+    ),
     "a list of agents with name, description and prompt",
   ),
   builtinAgents: flag,
+  subagentModel: text,
+  backgroundAgents: flag,
   mainAgent: text,
   agent: fields,
-  slashCommands: flag,
+  slashCommands: either('true, false or "known"', flag, oneOf(["known"])),
   answersInteractions: flag,
-  commandAdapters: having([], "an object with what the program can do for commands"),
+  commandAdapters: exactly<Of<"commandAdapters">>(
+    {
+      applyEffect: action,
+      userLocal: action,
+      plugins: action,
+      outputStyle: action,
+      language: action,
+      repository: action,
+      providerSettings: action,
+    },
+    "an object with what the program can do for commands",
+  ),
   commandModules: listOf(shape({ name: needed(text) }, "a module with a name"), "a list of command modules"),
   serverPrompts: having(["list", "get"], "an object with the prompts of servers"),
   skills: having(["trusted"], "an object with the skills that were found"),
@@ -183,7 +247,10 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   mcpServers: servers,
   requireServers: flag,
   plugins: listOf(
-    shape({ path: needed(text), skipMcpDiscovery: flag, type: oneOf(["local"]) }, "{ path }, a folder"),
+    exactly<Of<"plugins">[number]>(
+      { path: needed(text), skipMcpDiscovery: flag, isAddress: flag, type: oneOf(["local"]) },
+      "{ path }, a folder",
+    ),
     "a list of { path }",
   ),
 
@@ -236,7 +303,10 @@ export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
   persistent: flag,
   settingsName: text,
   hiddenVariables: names,
-  serverTimeouts: shape({ connectMs: amount, callMs: amount }, "an object with connectMs and callMs"),
+  serverTimeouts: exactly<NonNullable<HostedRequest["serverTimeouts"]>>(
+    { connectMs: amount, callMs: amount },
+    "an object with connectMs and callMs",
+  ),
   permissionTool: text,
   options: fields,
   opening: fields,

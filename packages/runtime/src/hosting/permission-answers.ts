@@ -1,6 +1,7 @@
 import { type PermissionUpdate, parsePermissionUpdate } from "../permissions/permission-update.ts";
 import type { Answer } from "../permissions/gate.ts";
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import type { PermissionMode } from "../protocol/permission.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import type { PermissionRequest } from "../session/session-view.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
@@ -12,11 +13,11 @@ export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSigna
 /** Puts every permission question of a session to somebody. Whatever goes wrong with the answer is a no. */
 export function answerPermissionQuestions(
   session: InteractiveSession<unknown>,
-  { answerer, turn, warn }: { answerer: PermissionAnswerer; turn: () => AbortSignal; warn: (message: string) => void },
+  { answerer, turn, ...told }: { answerer: PermissionAnswerer; turn: () => AbortSignal } & Told,
 ): void {
   session.on("permission_request", (request) => {
     const signal = session.signalBeside(request) ?? turn();
-    void toAnswer(answerer(request, signal), { session, warn }).then((answer) => {
+    void toAnswer(answerer(request, signal), { session, ...told }).then((answer) => {
       try {
         session.answerPermission(request.requestId, answer);
       } catch {
@@ -26,22 +27,32 @@ export function answerPermissionQuestions(
   });
 }
 
-type Asking = { readonly session: InteractiveSession<unknown>; readonly warn: (message: string) => void };
+type Told = {
+  readonly warn: (message: string) => void;
+  /** Another mode counts now, because an answer said so. */
+  readonly changed?: ((mode: PermissionMode) => void) | undefined;
+};
+type Asking = Told & { readonly session: InteractiveSession<unknown> };
 
 /** What an answer changes for later calls. */
-export async function updatePermissions(response: JsonObject, { session, warn }: Asking): Promise<void> {
-  for (const update of updatesOf(response))
-    for (const note of await (await session.controls()).updatePermissions(update)) warn(note);
+export async function updatePermissions(response: JsonObject, { session, warn, changed }: Asking): Promise<void> {
+  const updates = updatesOf(response);
+  if (updates.length === 0) return;
+  const controls = await session.controls();
+  const before = controls.facts.permissionMode;
+  for (const update of updates) for (const note of await controls.updatePermissions(update)) warn(note);
+  const { permissionMode } = controls.facts;
+  if (permissionMode !== before) changed?.(permissionMode);
 }
 
-async function toAnswer(asked: Promise<JsonObject>, { session, warn }: Asking): Promise<Answer> {
+async function toAnswer(asked: Promise<JsonObject>, asking: Asking): Promise<Answer> {
   try {
     const response = await asked;
     if (response["behavior"] !== "allow") return refusal(response);
     if (isTooDeep(response)) throw new Error(`the answer is nested more than ${maxJsonDepth} levels deep`);
     const updatedInput = response["updatedInput"] ?? undefined;
     if (updatedInput !== undefined && !isJsonObject(updatedInput)) throw new Error('"updatedInput" of the answer is no object');
-    await updatePermissions(response, { session, warn });
+    await updatePermissions(response, asking);
     return { decision: "allow", ...defined({ updatedInput }) };
   } catch (error) {
     return {

@@ -84,6 +84,7 @@ export function sandboxOptions(
     network: sandbox.network,
     allowWrite: [...sandbox.allowWrite, ...ownDirectories(request.options?.permissions, around)],
     denyRead: sandbox.denyRead,
+    denyWrite: sandbox.denyWrite,
     memoryFile: request.bare || (request.persistent === false && !existsSync(memoryFile)) ? undefined : memoryFile,
     limits: { processes, memoryBytes: inBytes(memoryMb), fileBytes: inBytes(fileSizeMb) },
   };

@@ -27,7 +27,7 @@ import { planServers, type ServerPlan } from "./plan-servers.ts";
 
 import { permissionOptions, sandboxOptions } from "./permission-options.ts";
 import { hostCommands } from "./host-commands.ts";
-import { openProject, type Project, resolveProject } from "./project.ts";
+import { openProject, type Project, promptSettings, resolveProject } from "./project.ts";
 import type { EarlierWorktree } from "./earlier-worktree.ts";
 import type { HostedWorktree } from "./session-worktree.ts";
 import type { LoadedPart, SessionChoice, SessionRequest } from "./session-request.ts";
@@ -84,6 +84,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const project = await openProject(request, around);
   const resolved = await resolveProject(project);
   const { settings } = resolved;
+  const { language, outputStyle } = await promptSettings(request, project, resolved);
   await checkRules(settings);
 
   const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
@@ -105,8 +106,9 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const choice = typeof session === "function" ? await session(store, project.cwd) : session;
   const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
   const agents = await findAgents(request, { project, around });
-  const skills = await skillsOfPlan(request, { project, around });
-  const servers = await planServers(request, { resolved, project, around });
+  const skills = await skillsOfPlan(request, { project, around, settings });
+  const mainAgent = agents.options.agents?.find(({ name }) => name === request.mainAgent);
+  const servers = await planServers(request, { resolved, project, around, mainAgent });
   const untrusted = resolved.ignored.length + agents.ignored.length + skills.ignored.length > 0;
   const unheard = [...agents.ignored, ...skills.ignored, ...servers.ignored];
   const judgement = await project.judged();
@@ -130,7 +132,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     home: around.userHome,
     ...ways,
     catalogOverride,
-    language: settings.language,
+    language,
     webSearch:
       settings.webSearch.engine === undefined
         ? undefined
@@ -145,13 +147,16 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    ...(own.appendSystemPrompt?.startsWith("preset:") && {
+      appendSystemPrompt: (await import("./prompt-presets.ts")).presetText(own.appendSystemPrompt, settings),
+    }),
     ...(wantsTodoTasks(own, said) &&
       (await import("./todo-tasks.ts")).todoTaskOptions(own, {
         ...{ said, sessionId },
         outriderHome: request.bare || request.persistent === false ? undefined : around.outriderHome,
       })),
     loadedPlugins: { reload: reloader(request, { around, keySource }) },
-    commandAdapters: { ...hostCommands(around, project, settings.outputStyle), ...own.commandAdapters },
+    commandAdapters: { ...hostCommands(around, project, { language, outputStyle }), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
     traceparent: own.traceparent ?? tracing?.traceparent,
@@ -187,7 +192,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     tellFiles: async (options) => ({ ...options, ...(await toldFiles(request, place, options)), ...ownFiles(own) }),
   };
   const isExtended = request.plugins?.length || Object.values(settings.enabledPlugins).includes(true);
-  const styled = settings.outputStyle !== undefined && !isExtended && !request.bare;
+  const styled = outputStyle !== undefined && !isExtended && !request.bare;
   const whole = isExtended
     ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved, keySource })
     : plan;
@@ -196,7 +201,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const { withStyle } = await import("./output-style.ts");
   return {
     ...whole,
-    options: await withStyle(full, settings.outputStyle, { around, project, settingSources: request.settingSources }),
+    options: await withStyle(full, outputStyle, { around, project, settingSources: request.settingSources }),
   };
 }
 
@@ -348,7 +353,6 @@ function hooksOf(
   { hooks, disableAllHooks, allowedHttpHookUrls }: Settings,
   { env }: Surroundings,
 ): SessionOptions["hookSettings"] {
-  if (hooks.length === 0) return undefined;
   return { sources: hooks, disableAllHooks, ...defined({ allowedHttpHookUrls }), variables: env };
 }
 

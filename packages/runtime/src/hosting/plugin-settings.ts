@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { checkLayer } from "../settings/check-layer.ts";
 import { editSettings } from "../settings/edit-settings.ts";
 import { readJsonFile } from "../settings/json-file.ts";
@@ -28,4 +28,21 @@ function withSwitch({ enabledPlugins, ...values }: JsonObject, id: string, on: b
   const { [id]: _, ...others } = isJsonObject(enabledPlugins) ? enabledPlugins : {};
   const switches: JsonObject = on === undefined ? others : { ...others, [id]: on };
   return Object.keys(switches).length === 0 ? values : { ...values, enabledPlugins: switches };
+}
+
+/** Sets values that a plugin wants from its user; an empty one takes it back. */
+export type PluginValues = { readonly path: string; readonly id: string; readonly values: Readonly<Record<string, JsonValue>> };
+
+export async function configurePlugin({ path, id, values: given }: PluginValues): Promise<void> {
+  await editSettings(path, {
+    check: async (file) => checkLayer({ ...file, scope: "user", dialect: "outrider", path }),
+    change: ({ pluginConfigs, ...values }) => {
+      const configs = isJsonObject(pluginConfigs) ? pluginConfigs : {};
+      const config = isJsonObject(configs[id]) ? configs[id] : {};
+      const before = isJsonObject(config["options"]) ? config["options"] : {};
+      const options = Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== ""));
+      return { ...values, pluginConfigs: { ...configs, [id]: { ...config, options } } };
+    },
+    mode: 0o600,
+  });
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { findProjectRoot, loadLayers, type SettingsLayer } from "../settings/layers.ts";
 import { resolveLayers } from "../settings/load-settings.ts";
-import { noSettings, type ResolvedSettings } from "../settings/settings.ts";
+import { noSettings, type ResolvedSettings, type Settings } from "../settings/settings.ts";
 import type { TrustJudgement } from "../settings/trust.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -52,6 +52,16 @@ export async function resolveProject({ layers, trust }: Project): Promise<Resolv
   if (layers.length === 0) return noSettings;
   const isOfProject = layers.some(({ scope }) => scope === "project" || scope === "local");
   return await resolveLayers(layers, { trusted: isOfProject && (await trust()).trusted });
+}
+
+/** Which settings have a say in what the model is told: with `--bare` only those given for this once, so that it is the same on every machine. */
+export async function promptSettings(
+  { without }: Pick<SessionRequest, "without">,
+  project: Project,
+  { settings }: ResolvedSettings,
+): Promise<Pick<Settings, "language" | "outputStyle">> {
+  if (!without?.includes("instructions")) return settings;
+  return (await resolveProject({ ...project, layers: project.layers.filter(({ scope }) => scope === "flag") })).settings;
 }
 
 /** The real place of a folder; refused when it is none. */

@@ -161,6 +161,21 @@ describe("SessionHost", () => {
     await sessions.create();
   });
 
+  it("closes the session that was released first where it is full, and opens it again when it is wanted", async () => {
+    const sessions = start(answers("one", "two", "three"), { maxSessions: 2 });
+    const [first, second] = [await sessions.create(), await sessions.create()];
+    await first.session.submit("a");
+    second.release();
+    first.release();
+    const [third, fourth] = await Promise.all([sessions.create(), sessions.create()]);
+    assert.deepEqual([first.session.isClosed(), second.session.isClosed(), sessions.size], [true, true, 2]);
+    await assert.rejects(sessions.open(first.id), { code: "limit-reached" });
+    third.release();
+    const again = await sessions.open(first.id);
+    assert.equal((await again.session.submit("b")).text, "two");
+    assert.deepEqual([third.session.isClosed(), fourth.session.isClosed()], [true, false]);
+  });
+
   it("forgets a session that could not be opened", async () => {
     const sessions = start(answers("one"));
     const request = { session: { type: "new", id: "mine" }, options: { outputSchema: { type: "nonsense" } } } as const;

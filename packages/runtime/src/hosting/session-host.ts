@@ -2,6 +2,7 @@ import type { SessionStore, SessionSummary } from "../journal/store.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { checkValue, place, text } from "../protocol/kinds.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
+import { isTerminal } from "../tasks/background/task-status.ts";
 import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { checkHostOptions, checkRequest } from "./check-options.ts";
@@ -21,7 +22,7 @@ export type SessionHostOptions = {
   readonly around?: Surroundings | undefined;
   /** Hears what no session's events tell. */
   readonly warn?: ((line: string) => void) | undefined;
-  /** How many may be open at once; 1,000 when absent. */
+  /** How many may be open at once; 1,000 when absent. One more takes the place of the stored session that nobody has used for longest. */
   readonly maxSessions?: number | undefined;
   /** A stored session that nobody uses for this long is closed, and opened again when somebody does; ten minutes when absent. */
   readonly idleMs?: number | undefined;
@@ -54,6 +55,8 @@ type Opened = { readonly plan: SessionPlan; readonly hosted: OpenedSession };
 type Entry = {
   readonly request: HostedRequest;
   readonly opened: Promise<Opened>;
+  /** Once it is open. */
+  session: InteractiveSession | undefined;
   holders: number;
   idle: NodeJS.Timeout | undefined;
   closing: Promise<void> | undefined;
@@ -213,6 +216,7 @@ export class SessionHost {
     clearTimeout(entry.idle);
     try {
       const { plan, hosted } = await entry.opened;
+      entry.session = hosted.session;
       let isHeld = true;
       const release = (): void => {
         if (isHeld) this.#release(id, entry);
@@ -233,16 +237,30 @@ export class SessionHost {
   }
 
   #begin(id: string, request: HostedRequest, open: () => Promise<Opened>): Entry {
-    const { maxSessions = defaultSessions } = this.#options;
-    if (this.#entries.size >= maxSessions)
-      throw new RuntimeError("limit-reached", `There are ${maxSessions} sessions open already`, {
-        retryable: true,
-        hint: "Close one, or let the host hold more (maxSessions)",
-      });
-    const opened = open();
-    const entry: Entry = { request, opened, holders: 0, idle: undefined, closing: undefined };
+    const room = this.#makeRoom();
+    const opened = room ? room.then(open) : open();
+    const entry: Entry = { request, opened, session: undefined, holders: 0, idle: undefined, closing: undefined };
     this.#entries.set(id, entry);
     return entry;
+  }
+
+  /** Where there is none, the session that was released first is closed; throws when none can be. One that is being closed takes no room. */
+  #makeRoom(): Promise<void> | undefined {
+    const { maxSessions = defaultSessions } = this.#options;
+    const open = [...this.#entries].filter(([, { closing }]) => !closing);
+    if (open.length < maxSessions) return undefined;
+    const [id, entry] = open.find(([, other]) => this.#isUnused(other)) ?? [];
+    if (id !== undefined && entry) return this.#close(id, entry).catch(this.#toldUnclosed(id));
+    throw new RuntimeError("limit-reached", `There are ${maxSessions} sessions open already`, {
+      retryable: true,
+      hint: "Close one, or let the host hold more (maxSessions)",
+    });
+  }
+
+  /** Nobody holds it, nothing goes on in it, and it can be opened again. */
+  #isUnused({ holders, session, request }: Entry): boolean {
+    if (holders > 0 || !session || !this.store || request.persistent === false) return false;
+    return !session.isExecuting() && session.listBackgroundTasks().every(({ status }) => isTerminal(status));
   }
 
   async #open({ opening, ...request }: HostedRequest): Promise<Opened> {
@@ -274,11 +292,15 @@ export class SessionHost {
   #release(id: string, entry: Entry): void {
     entry.holders--;
     if (entry.holders > 0 || entry.closing || !this.store) return;
+    this.#entries.delete(id);
+    this.#entries.set(id, entry); // the last in their order is the last that was used
     const { idleMs = defaultIdleMs } = this.#options;
-    const tell = (error: unknown): void =>
-      this.#options.warn?.(`Session ${id} could not be closed: ${toRuntimeError(error).message}`);
-    entry.idle = setTimeout(() => void this.#closeIdle(id, entry).catch(tell), idleMs);
+    entry.idle = setTimeout(() => void this.#closeIdle(id, entry).catch(this.#toldUnclosed(id)), idleMs);
     entry.idle.unref();
+  }
+
+  #toldUnclosed(id: string): (error: unknown) => void {
+    return (error) => this.#options.warn?.(`Session ${id} could not be closed: ${toRuntimeError(error).message}`);
   }
 
   /** A turn that runs is not idle, though nobody watches it. */

@@ -63,7 +63,10 @@ export type SessionRequest = {
 /** As the Agent SDK names it. */
 export type NamedPlugin = {
   readonly type?: "local" | undefined;
+  /** A folder or an archive. */
   readonly path: string;
+  /** The path is the address of an archive. */
+  readonly isAddress?: boolean | undefined;
   /** Its MCP servers do not count. */
   readonly skipMcpDiscovery?: boolean | undefined;
 };

@@ -59,6 +59,12 @@ function isWanting(mcp: McpServers | undefined): boolean {
 
 /** Variables are in it, and may be secrets: only a digest of it is kept. */
 function keyOf({ servers, options }: SessionPlan): string {
-  const facts = [options.cwd, Object.entries(options.env ?? {}).sort(), [...servers.configs], servers.callTimeoutMs ?? null];
+  const facts = [
+    options.cwd,
+    Object.entries(options.env ?? {}).sort(),
+    [...servers.configs],
+    servers.callTimeoutMs ?? null,
+    servers.outputLimit ?? null,
+  ];
   return createHash("sha256").update(JSON.stringify(facts)).digest("hex");
 }

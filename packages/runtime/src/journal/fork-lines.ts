@@ -1,6 +1,6 @@
 import { toSafeJson } from "../util/jsonl.ts";
 import type { LineTable } from "./line-table.ts";
-import { sealLength, sealText } from "./seal-lines.ts";
+import { sealLength, writeSeal } from "./seal-lines.ts";
 import { type StoredLine, toEvent } from "./sealed-line.ts";
 import type { ForkOrigin } from "./store.ts";
 import { forkEvent } from "./summary.ts";
@@ -25,7 +25,8 @@ const partSize: number = 1 << 20;
 export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines): Generator<Buffer> {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const origin: ForkOrigin = { sessionId: sourceId, seq: lines.seqAt(count - 1) };
-  const room = newId.length + sealLength + 1;
+  const idBytes = Buffer.from(newId, "latin1");
+  const room = idBytes.length + sealLength + 1;
   let isNoted = false; // the first start says where the fork comes from
   let crc = 0;
   let bytes = Buffer.allocUnsafeSlow(partSize);
@@ -43,28 +44,30 @@ export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines)
       end = 0;
     }
     const start = end;
-    end = copyLine(bytes, start, line, newId);
+    end = copyLine(bytes, start, line, idBytes);
     crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), crc);
     const headEnd = line.headEnd === 0 ? 0 : end - (line.end - line.headEnd);
     copy.add({ bytes, start, end, type: line.type, isOfTask: line.isOfTask, headEnd, callId: undefined });
-    end += bytes.write(sealText(crc), end, "latin1");
+    end = writeSeal(crc, bytes, end);
   }
   copy.takeFindings(lines);
   yield bytes.subarray(0, end);
 }
 
 const idKey = Buffer.from(`","sessionId":"`);
+const quote = 0x22;
 
-/** Answers where the copy ends. */
-function copyLine(target: Buffer, at: number, { bytes, start, end, headEnd }: StoredLine, newId: string): number {
+/** Answers where the copy ends. The short beginning is copied byte by byte: a call for it takes longer. */
+function copyLine(target: Buffer, at: number, { bytes, start, end, headEnd }: StoredLine, newId: Uint8Array): number {
   if (headEnd === 0) return at + bytes.copy(target, at, start, end);
   const idStart = bytes.indexOf(idKey, start) + idKey.length;
-  const renamed = at + bytes.copy(target, at, start, idStart);
-  const rest = renamed + target.write(newId, renamed, "latin1");
-  return rest + bytes.copy(target, rest, bytes.indexOf(quote, idStart), end);
+  let to = at;
+  for (let from = start; from < idStart; from++) target[to++] = bytes[from] ?? 0;
+  for (let from = 0; from < newId.length; from++) target[to++] = newId[from] ?? 0;
+  let idEnd = idStart;
+  while (bytes[idEnd] !== quote) idEnd++;
+  return to + bytes.copy(target, to, idEnd, end);
 }
-
-const quote = 0x22;
 
 /** For a line that does not begin as ours do, and for the one that has something to add. */
 function rewritten(line: StoredLine, newId: string, origin: ForkOrigin | undefined): StoredLine {

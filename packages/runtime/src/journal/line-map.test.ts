@@ -157,6 +157,20 @@ describe("the map of a log", () => {
     assert.equal(await sameAsWithout(other, "of another log"), false);
   });
 
+  it("is no longer believed for what is changed while the session is open", async () => {
+    const directory = newFolder();
+    const path = join(directory, "s.jsonl");
+    await write(directory, turns(2_000));
+    const journal = await createFileStore(directory, { sync: "never" }).open("s");
+    const log = readFileSync(path);
+    const [first] = journal.events.of("turn.started");
+    assert.equal(first?.seq, 1);
+    log[log.length - 1_000] = (log[log.length - 1_000] ?? 0) ^ 1;
+    writeFileSync(path, log);
+    assert.throws(() => [...journal.events], { code: "storage-failed" });
+    await journal.close();
+  });
+
   it("goes with the session, is no session, and serves a copy of it", async () => {
     const directory = newFolder();
     await write(directory, turns(150));
@@ -186,5 +200,19 @@ describe("the map of a log", () => {
     await write(long, [...turns(150), { type: "turn.started", input: userText("x".repeat(70_000)) }]);
     assert.equal((await look(long)).isKept, false);
     assert.equal((await look(long)).state.messages.length, 601);
+  });
+
+  it("finds every long text of a long log, wherever in it they stand", async () => {
+    const directory = newFolder();
+    const long = (letter: string): EventBody => ({ type: "turn.started", input: userText(letter.repeat(70_000)) });
+    await write(directory, [long("a"), ...turns(400), long("b"), ...turns(400, 400), long("c")]);
+    assert.equal(mapped(directory), true);
+    const prompts = (await look(directory)).events.flatMap((event) =>
+      event.type === "turn.started" ? [event.input.content] : [],
+    );
+    assert.deepEqual(
+      [0, 401, 802].map((place) => prompts[place]),
+      ["a", "b", "c"].map((letter) => [text(letter.repeat(70_000))]),
+    );
   });
 });

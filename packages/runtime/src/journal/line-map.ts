@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { CheckedBlocks } from "./checked-blocks.ts";
 import type { LineColumns } from "./line-table.ts";
 import type { KeptConversation } from "./store.ts";
 import { logSuffix } from "./store-place.ts";
@@ -6,16 +7,16 @@ import { logSuffix } from "./store-place.ts";
 declare const OUTRIDER_VERSION: string;
 
 /** Where the lines of the beginning of a log are, and how its chain of checksums goes on behind them. */
-export type MappedLines = LineColumns & { readonly crc: number; readonly end: number };
+export type MappedLines = LineColumns & { readonly blocks: CheckedBlocks; readonly crc: number; readonly end: number };
 
 /** What a map begins with; numbers and the conversation follow. */
 export type MapHead = {
-  format: 1;
+  format: 2;
   /** The version that made it: another one may read conversations otherwise. */
   version: string;
-  /** How long the mapped beginning is, and its checksum: it is believed only where the log still begins with these bytes. */
+  /** How long the mapped beginning is, and the checksums of its blocks: it is believed only where the log still begins with these bytes. */
   length: number;
-  checksum: number;
+  checksums: number[];
   /** The checksum in its last line. */
   crc: number;
   lines: number;
@@ -27,12 +28,13 @@ export type MapHead = {
 };
 
 export const mapVersion: string = OUTRIDER_VERSION;
+export const mapFormat = 2;
 
 /**
- * What an earlier reader of this log found out, as far as it still holds. All bytes it tells of are looked at again, by one checksum over
- * all of them instead of one for each line. Undefined where there is no map, or one that does not fit.
+ * What an earlier reader of this log found out, as far as it still holds. All bytes it tells of are looked at again, by a checksum
+ * over each block of them instead of one for each line. Undefined where there is no map, or one that does not fit.
  */
-export function readLineMap(path: string, bytes: Buffer): MappedLines | undefined {
+export function readLineMap(path: string): MappedLines | undefined {
   try {
     const map = readFileSync(mapPathOf(path));
     const { crc32 } = process.getBuiltinModule("node:zlib");
@@ -40,17 +42,23 @@ export function readLineMap(path: string, bytes: Buffer): MappedLines | undefine
     if (map.readUInt32LE(bodyEnd) !== crc32(map.subarray(0, bodyEnd))) return undefined;
     const headEnd = map.indexOf(lineFeed) + 1;
     const head = JSON.parse(map.toString("utf8", 0, headEnd)) as MapHead; // its checksum says that we have written it
-    if (head.format !== 1 || head.version !== mapVersion || head.length > bytes.length) return undefined;
-    if (crc32(bytes.subarray(0, head.length)) !== head.checksum) return undefined;
+    if (head.format !== mapFormat || head.version !== mapVersion) return undefined;
+    const blocks = new CheckedBlocks(path, head.length, head.checksums);
+    if (!blocks.areIntact()) return undefined;
     const { lines, ended } = head;
     const columnsEnd = headEnd + 4 * (3 * lines + 2 * ended);
     const columns = new Uint32Array(map.buffer.slice(map.byteOffset + headEnd, map.byteOffset + columnsEnd));
-    const types = columns.subarray(2 * lines, 3 * lines);
     const calls = columns.subarray(3 * lines);
     return {
-      ...{ crc: head.crc, end: head.length, ends: columns.subarray(0, lines), headEnds: columns.subarray(lines, 2 * lines) },
+      ...{
+        blocks,
+        crc: head.crc,
+        end: head.length,
+        ends: columns.subarray(0, lines),
+        headEnds: columns.subarray(lines, 2 * lines),
+      },
+      ...{ types: columns.subarray(2 * lines, 3 * lines), names: head.types },
       ...{ ofTasks: head.tasks, openCalls: head.open, referring: head.referring },
-      types: Array.from(types, (type) => head.types[type] ?? ""),
       endedStarts: Array.from({ length: ended }, (_, call): [number, number] => [calls[2 * call] ?? 0, calls[2 * call + 1] ?? 0]),
       kept: columnsEnd < bodyEnd ? () => toKept(map.toString("utf8", columnsEnd, bodyEnd)) : undefined,
     };

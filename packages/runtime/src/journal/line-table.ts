@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../protocol/events.ts";
+import type { CheckedBlocks } from "./checked-blocks.ts";
 import { mentionsReferences } from "./large-values.ts";
 import { isMereRepetition, type KnownStart, likeOf, restoreStart } from "./repeated-starts.ts";
 import type { KeptConversation } from "./store.ts";
@@ -9,9 +10,11 @@ import { CallEnds, type EventTable } from "./stored-events.ts";
 /** Lines that stand one behind the other at the beginning of a log. */
 export type LineColumns = {
   /** Where the JSON of each line ends; it begins behind the seal of the one before. */
-  readonly ends: Iterable<number> & ArrayLike<number>;
-  readonly headEnds: Iterable<number> & ArrayLike<number>;
-  readonly types: readonly string[];
+  readonly ends: Uint32Array;
+  readonly headEnds: Uint32Array;
+  /** Of each, as a place in `names`. */
+  readonly types: Uint32Array;
+  readonly names: readonly string[];
   readonly ofTasks: readonly number[];
   readonly endedStarts: readonly (readonly [number, number])[];
   /** Calls that have started and not ended. */
@@ -21,9 +24,14 @@ export type LineColumns = {
   readonly kept: (() => KeptConversation | undefined) | undefined;
 };
 
+const noColumns: LineColumns = {
+  ...{ ends: new Uint32Array(), headEnds: new Uint32Array(), types: new Uint32Array(), names: [] },
+  ...{ ofTasks: [], endedStarts: [], openCalls: [], referring: [], kept: undefined },
+};
+
 /**
  * The proven lines of a log, in columns. A long log has very many lines, few of them are ever looked at, and an object for each would take
- * longer to make than its checksum.
+ * longer to make than its checksum. The first of them may come from a map: of those not even the bytes are held.
  */
 export class LineTable implements EventTable {
   readonly #bytes: Buffer[] = [];
@@ -37,18 +45,20 @@ export class LineTable implements EventTable {
   /** Lines whose long texts were put back: they are parsed already. */
   readonly #whole = new Map<number, AgentEvent>();
 
-  #adopted: { readonly count: number; readonly referring: readonly number[] } = { count: 0, referring: [] };
+  /** Lines of a map; the columns above are those behind them. */
+  #mapped: LineColumns = noColumns;
+  #blocks: CheckedBlocks | undefined;
   #kept: LineColumns["kept"];
 
   readonly #startEvents = new Map<number, AgentEvent>();
 
   get length(): number {
-    return this.#types.length;
+    return this.#mapped.ends.length + this.#types.length;
   }
 
   add({ bytes, start, end, type, isOfTask, headEnd, callId }: StoredLine): void {
-    if (isOfTask) this.#ofTasks.add(this.#types.length);
-    if (callId !== undefined) this.#calls.follow(type, callId, this.#types.length);
+    if (isOfTask) this.#ofTasks.add(this.length);
+    if (callId !== undefined) this.#calls.follow(type, callId, this.length);
     this.#bytes.push(bytes);
     this.#starts.push(start);
     this.#ends.push(end);
@@ -57,21 +67,12 @@ export class LineTable implements EventTable {
   }
 
   /** Instead of adding them one by one; the table is empty before. */
-  adopt(bytes: Buffer, { ends, headEnds, types, ofTasks, endedStarts, openCalls, referring, kept }: LineColumns): void {
-    let start = 0;
-    for (let index = 0; index < types.length; index++) {
-      const end = ends[index] ?? 0;
-      this.#bytes.push(bytes);
-      this.#starts.push(start);
-      this.#ends.push(end);
-      this.#types.push(nameOf(types[index] ?? ""));
-      this.#headEnds.push(headEnds[index] ?? 0);
-      start = end + sealLength + 1;
-    }
-    for (const index of ofTasks) this.#ofTasks.add(index);
-    this.#calls.adopt(endedStarts, openCalls);
-    this.#adopted = { count: types.length, referring };
-    this.#kept = kept;
+  adopt({ blocks, ...columns }: LineColumns & { readonly blocks: CheckedBlocks }): void {
+    this.#mapped = { ...columns, names: columns.names.map(nameOf) };
+    this.#blocks = blocks;
+    for (const index of columns.ofTasks) this.#ofTasks.add(index);
+    this.#calls.adopt(columns.endedStarts, columns.openCalls);
+    this.#kept = columns.kept;
   }
 
   /** What was found out of the first lines before. */
@@ -79,15 +80,16 @@ export class LineTable implements EventTable {
     return this.#kept?.();
   }
 
-  /** What `adopt` takes, before `settle`. Undefined where the lines are not pieces of one buffer. */
-  columns(): LineColumns | undefined {
-    const [first] = this.#bytes;
-    if (!first || this.#bytes.some(({ buffer }) => buffer !== first.buffer)) return undefined;
-    const places = this.#bytes.map(({ byteOffset }) => byteOffset - first.byteOffset);
+  /** What `adopt` takes, before `settle`. The lines that were added stand one behind the other from `base` on. */
+  columns(base: number): LineColumns {
+    const mapped = this.#mapped;
+    const names = [...new Set([...mapped.names, ...this.#types])];
+    const numbers = new Map(names.map((name, number) => [name, number]));
     return {
-      ends: this.#ends.map((end, index) => end + (places[index] ?? 0)),
-      headEnds: this.#headEnds.map((end, index) => (end === 0 ? 0 : end + (places[index] ?? 0))),
-      types: this.#types,
+      ends: Uint32Array.from([...mapped.ends, ...this.#ends.map((end) => end + base)]),
+      headEnds: Uint32Array.from([...mapped.headEnds, ...this.#headEnds.map((end) => (end === 0 ? 0 : end + base))]),
+      types: Uint32Array.from([...mapped.types, ...this.#types.map((type) => numbers.get(type) ?? 0)]),
+      names,
       ofTasks: [...this.#ofTasks],
       endedStarts: [...this.#calls.endedStarts],
       openCalls: this.#calls.open(),
@@ -101,14 +103,20 @@ export class LineTable implements EventTable {
     return line ? seqOf(line) : 0;
   }
 
-  /** How many stand before the first event with a higher number. */
+  /** How many stand before the first event with a higher number: numbers only grow. */
   countUpTo(seq: number): number {
-    for (let index = 0; index < this.length; index++) if (this.seqAt(index) > seq) return index;
-    return this.length;
+    let [low, high] = [0, this.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.seqAt(middle) > seq) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   typeAt(index: number): string {
-    return this.#types[index] ?? "";
+    const { types, names } = this.#mapped;
+    return (index < types.length ? names[types[index] ?? 0] : this.#types[index - types.length]) ?? "";
   }
 
   isOfTask(index: number): boolean {
@@ -127,7 +135,7 @@ export class LineTable implements EventTable {
   /** For the same lines in a copy of another log. */
   takeFindings(from: LineTable): void {
     for (const [start, end] of from.endedStarts) if (end < this.length) this.#calls.endedStarts.set(start, end);
-    if (from.#adopted.count <= this.length) this.#kept = from.#kept;
+    if (from.#mapped.ends.length <= this.length) this.#kept = from.#kept;
   }
 
   look(indexes: readonly number[]): readonly AgentEvent[] {
@@ -173,35 +181,52 @@ export class LineTable implements EventTable {
   }
 
   #json(index: number): string {
-    const bytes = this.#bytes[index] ?? nothing;
-    return jsonOf({ bytes, start: this.#starts[index] ?? 0, end: this.#ends[index] ?? 0 });
+    const line = this.lineAt(index);
+    return line ? jsonOf(line) : "null";
   }
 
   lineAt(index: number): StoredLine | undefined {
-    const bytes = this.#bytes[index];
+    const place = index - this.#mapped.ends.length;
+    if (place < 0) return this.#mappedLineAt(index);
+    const bytes = this.#bytes[place];
     if (!bytes) return undefined;
     return {
       bytes,
-      start: this.#starts[index] ?? 0,
-      end: this.#ends[index] ?? 0,
+      start: this.#starts[place] ?? 0,
+      end: this.#ends[place] ?? 0,
       type: this.typeAt(index),
       isOfTask: this.isOfTask(index),
-      headEnd: this.#headEnds[index] ?? 0,
+      headEnd: this.#headEnds[place] ?? 0,
       callId: undefined, // it was followed when the line was added
+    };
+  }
+
+  #mappedLineAt(index: number): StoredLine | undefined {
+    const { ends, headEnds } = this.#mapped;
+    const [end, headEnd] = [ends[index], headEnds[index]];
+    if (end === undefined || headEnd === undefined || !this.#blocks) return undefined;
+    const start = index === 0 ? 0 : (ends[index - 1] ?? 0) + sealLength + 1;
+    return {
+      bytes: this.#blocks.read(start, end),
+      start: 0,
+      end: end - start,
+      type: this.typeAt(index),
+      isOfTask: this.isOfTask(index),
+      headEnd: headEnd === 0 ? 0 : headEnd - start,
+      callId: undefined,
     };
   }
 
   /** Which lines hold references to side files, or what looks like one. One look at the bytes that lines share: mostly they hold none. */
   referring(): number[] {
-    const { count, referring } = this.#adopted;
-    const found = [...referring];
+    const found = [...this.#mapped.referring];
     let looked: Buffer | undefined;
     let mentions = false;
-    for (let index = count; index < this.length; index++) {
-      const bytes = this.#bytes[index] ?? nothing;
+    for (const [place, bytes] of this.#bytes.entries()) {
       if (bytes !== looked) mentions = mentionsReferences(bytes);
       looked = bytes;
-      if (mentions && mentionsReferences(bytes.subarray(this.#starts[index], this.#ends[index]))) found.push(index);
+      if (mentions && mentionsReferences(bytes.subarray(this.#starts[place], this.#ends[place])))
+        found.push(this.#mapped.ends.length + place);
     }
     return found;
   }
@@ -211,8 +236,6 @@ export class LineTable implements EventTable {
     this.#whole.set(index, event);
   }
 }
-
-const nothing = Buffer.alloc(0);
 
 function isShort(event: AgentEvent): boolean {
   return event.type === "session.started" && likeOf(event) !== undefined;

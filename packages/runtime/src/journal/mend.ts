@@ -58,7 +58,10 @@ async function openStored(directory: string, lines: LineTable): Promise<{ stored
 /** In all lines, or in some. Answers which texts are missing, in a sentence each. */
 async function putLongTexts(directory: string, lines: LineTable, some?: ReadonlySet<number>): Promise<string[]> {
   const referring = lines.referring().filter((index) => !some || some.has(index));
-  const shortened = referring.flatMap((index) => lines.lineAt(index) ?? []).map(toEvent);
+  const shortened = referring.flatMap((index) => {
+    const line = lines.lineAt(index);
+    return line ? [toEvent(line)] : []; // at once: its bytes are good until the next one is read
+  });
   const { events, warnings } = await hydrateEvents(directory, shortened);
   for (const [place, event] of events.entries()) lines.putWhole(referring[place] ?? -1, event);
   return warnings;

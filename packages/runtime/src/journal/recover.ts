@@ -34,7 +34,7 @@ export const emptyChain: Chain = { crc: 0, sealed: false, seq: 0 };
 export async function recover(path: string): Promise<Recovered> {
   const lines = new LineTable();
   const { end, chain, isWhole, mapped } = readIntactLines(path, lines);
-  for (let index = 0; index < lines.length; index++)
+  for (let index = mapped; index < lines.length; index++)
     if (lines.typeAt(index) === "session.started") refuseNewer(lines.lineAt(index));
   const position = { offset: end, chain, line: lines.length };
   const scan = isWhole

@@ -20,14 +20,24 @@ export function sealLines(jsons: readonly string[], previous: number): { bytes: 
     const body = Buffer.from(json.slice(0, -1));
     if (body.length + sealLength > longestLine) throw tooLong(body.length);
     crc = crc32(body, crc);
-    parts.push(body, Buffer.from(sealText(crc), "latin1"));
+    const seal = Buffer.allocUnsafe(sealLength + 1);
+    writeSeal(crc, seal, 0);
+    parts.push(body, seal);
   }
   return { bytes: Buffer.concat(parts), crc };
 }
 
-/** What stands behind the body of a line. */
-export function sealText(crc: number): string {
-  return `${key}${toHex(crc)}"}\n`;
+const digits = Buffer.from("0123456789abcdef");
+const before = Buffer.from(key);
+const behind = Buffer.from(`"}\n`);
+
+/** Writes what stands behind the body of a line; answers where it ends. By hand: a long log has very many of them. */
+export function writeSeal(crc: number, bytes: Buffer, at: number): number {
+  let to = at;
+  for (let place = 0; place < before.length; place++) bytes[to++] = before[place] ?? 0;
+  for (let shift = 28; shift >= 0; shift -= 4) bytes[to++] = digits[(crc >>> shift) & 15] ?? 0;
+  for (let place = 0; place < behind.length; place++) bytes[to++] = behind[place] ?? 0;
+  return to;
 }
 
 function tooLong(bytes: number): RuntimeError {
@@ -35,9 +45,4 @@ function tooLong(bytes: number): RuntimeError {
     "storage-failed",
     `An event of ${bytes} bytes does not fit into a journal, which takes up to ${longestLine}`,
   );
-}
-
-/** In two halves: small integers are written out much faster, and a long log has very many checksums. */
-function toHex(crc: number): string {
-  return (0x1_0000 + (crc >>> 16)).toString(16).slice(1) + (0x1_0000 + (crc & 0xffff)).toString(16).slice(1);
 }

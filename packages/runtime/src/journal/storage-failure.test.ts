@@ -10,7 +10,7 @@ const hints: [code: string, hint: RegExp][] = [
   ["EMFILE", /^Raise the limit of open files/],
   ["ENFILE", /^Raise the limit of open files/],
   ["EIO", /^The disk reports errors/],
-  ["EACCES", /^Point OUTRIDER_HOME at a writable folder/],
+  ["EACCES", /^Store sessions in a writable folder/],
 ];
 
 describe("a failure of the storage", () => {

@@ -16,8 +16,8 @@ export function codeOf(error: unknown): string | undefined {
 
 function hintFor(code: string | undefined): string {
   if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG")
-    return "Free some space, point OUTRIDER_HOME at a folder that has it, or run with --no-session-persistence";
+    return "Free some space, or store sessions where there is some (OUTRIDER_HOME for the command), or nowhere (--no-session-persistence)";
   if (code === "EMFILE" || code === "ENFILE") return "Raise the limit of open files (ulimit -n), or run fewer sessions at once";
   if (code === "EIO") return "The disk reports errors: check it, and point OUTRIDER_HOME at another one";
-  return "Point OUTRIDER_HOME at a writable folder with free space, or run with --no-session-persistence";
+  return "Store sessions in a writable folder with free space (OUTRIDER_HOME for the command), or nowhere (--no-session-persistence)";
 }

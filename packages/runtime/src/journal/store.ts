@@ -40,6 +40,8 @@ export interface StoredEvents extends Iterable<AgentEvent> {
   readonly lastSeq: number;
   /** Those of these types, oldest first. */
   of<T extends EventType>(...types: readonly T[]): Iterable<AgentEvent<T>>;
+  /** Those of them that come behind the event with this number. */
+  ofAfter<T extends EventType>(seq: number, ...types: readonly T[]): Iterable<AgentEvent<T>>;
   /**
    * What the session's own conversation is made of, of the events at the place `from` and later. The start of a call is left out where its
    * end is there: that tells more.

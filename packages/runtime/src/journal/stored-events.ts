@@ -12,6 +12,8 @@ export interface EventTable {
   readonly endedStarts: ReadonlyMap<number, number>;
   /** The conversation of the first events, where it is known already. */
   kept?(): KeptConversation | undefined;
+  /** Its number, where that can be told without a look at the event. */
+  seqAt?(index: number): number;
   /** The events at these places, in this order. */
   look(indexes: readonly number[]): readonly AgentEvent[];
 }
@@ -68,36 +70,63 @@ export function createStoredEvents(table: EventTable): StoredEvents {
   const inBatches = function* (indexes: readonly number[]): Iterable<AgentEvent> {
     for (let start = 0; start < indexes.length; start += batchSize) yield* table.look(indexes.slice(start, start + batchSize));
   };
-  const chosen = (isWanted: (index: number) => boolean): number[] => {
+  const chosen = (isWanted: (index: number) => boolean, from = 0): number[] => {
     const indexes: number[] = [];
-    for (let index = 0; index < length; index++) if (isWanted(index)) indexes.push(index);
+    for (let index = from; index < length; index++) if (isWanted(index)) indexes.push(index);
     return indexes;
   };
+  let places: ReadonlyMap<string, readonly number[]> | undefined;
+  const placesOf = (type: string): readonly number[] => {
+    places ??= placesByType(table);
+    return places.get(type) ?? [];
+  };
+  const placesOfAll = (wanted: readonly string[]): readonly number[] =>
+    wanted.length === 1 ? placesOf(wanted[0] ?? "") : wanted.flatMap(placesOf).sort((a, b) => a - b);
   // What is looked at was chosen by its type.
   return {
     length,
     lastSeq: length === 0 ? 0 : (table.look([length - 1])[0]?.seq ?? 0),
     [Symbol.iterator]: () => inBatches(chosen(() => true))[Symbol.iterator](),
     of<T extends EventType>(...types: readonly T[]) {
-      const wanted = new Set<string>(types);
-      return inBatches(chosen((index) => wanted.has(table.typeAt(index)))) as Iterable<AgentEvent<T>>;
+      return inBatches(placesOfAll(types)) as Iterable<AgentEvent<T>>;
+    },
+    ofAfter<T extends EventType>(seq: number, ...types: readonly T[]) {
+      const all = placesOfAll(types);
+      let from = all.length;
+      while (from > 0 && seqAt(table, all[from - 1] ?? 0) > seq) from--;
+      return inBatches(all.slice(from)) as Iterable<AgentEvent<T>>;
     },
     conversation(from = 0) {
       const { endedStarts: ended } = table;
-      const isWanted = (index: number): boolean =>
-        index >= from && types.has(table.typeAt(index)) && !table.isOfTask(index) && !ended.has(index);
-      return inBatches(chosen(isWanted)) as Iterable<AgentEvent<ConversationType>>;
+      const isWanted = (index: number): boolean => types.has(table.typeAt(index)) && !table.isOfTask(index) && !ended.has(index);
+      return inBatches(chosen(isWanted, from)) as Iterable<AgentEvent<ConversationType>>;
     },
     kept: () => table.kept?.(),
     last<T extends EventType>(type: T, isWanted: (event: AgentEvent<T>) => boolean = () => true) {
-      for (let index = length - 1; index >= 0; index--) {
-        if (table.typeAt(index) !== type) continue;
-        const [event] = table.look([index]) as readonly AgentEvent<T>[];
+      const all = placesOf(type);
+      for (let place = all.length - 1; place >= 0; place--) {
+        const [event] = table.look([all[place] ?? 0]) as readonly AgentEvent<T>[];
         if (event && isWanted(event)) return event;
       }
       return undefined;
     },
   };
+}
+
+function seqAt(table: EventTable, index: number): number {
+  return table.seqAt?.(index) ?? table.look([index])[0]?.seq ?? 0;
+}
+
+/** Where the events of each type are: a session that is opened asks for many types, and most are rare. */
+function placesByType(table: EventTable): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (let index = 0; index < table.length; index++) {
+    const type = table.typeAt(index);
+    const known = places.get(type);
+    if (known) known.push(index);
+    else places.set(type, [index]);
+  }
+  return places;
 }
 
 const batchSize = 256;

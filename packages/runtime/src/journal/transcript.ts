@@ -213,9 +213,10 @@ function withNote(part: ToolResultPart, note: string | undefined): ToolResultPar
   return note === undefined ? part : { ...part, content: [{ type: "text", text: note }] };
 }
 
-function replacementText({ preface, summary, kept, files }: CompactionResult & { type: "compacted" }): string {
+function replacementText({ preface, summary, kept, skills = [], files }: CompactionResult & { type: "compacted" }): string {
+  const atWork = skills.map(({ name, text }) => `<skill name=${JSON.stringify(name)}>\n${text}\n</skill>`);
   const shown = files.map(({ path, text }) => `<file path=${JSON.stringify(path)}>\n${text}\n</file>`);
-  return [preface, `<summary>\n${summary}\n</summary>`, ...(kept ? [kept] : []), ...shown].join("\n\n");
+  return [preface, `<summary>\n${summary}\n</summary>`, ...(kept ? [kept] : []), ...atWork, ...shown].join("\n\n");
 }
 
 const processNotes = {

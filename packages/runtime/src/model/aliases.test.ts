@@ -99,6 +99,10 @@ describe("a word for a model", () => {
     ["gpt", "openai", {}, "gpt-6.1-sol"],
     ["sonnet", "openai", {}, undefined],
     ["claude-opus-5", "anthropic", {}, undefined],
+    ["kimi", "openai-compatible", {}, "kimi-k3.1-pro"],
+    ["glm", "openrouter", {}, "z-ai/glm-5.3"],
+    ["minimax", "anthropic", {}, undefined],
+    ["astra", "openai", {}, "gpt-6-astra"],
   ];
   for (const [name, provider, variables, model] of rows)
     it(`${name} is ${model ?? "nothing"} at ${provider}${Object.keys(variables).length > 0 ? ", as the environment says" : ""}`, () =>
@@ -108,6 +112,7 @@ describe("a word for a model", () => {
     ["sonnet[1m]", "claude-sonnet-5-5"],
     ["claude-sonnet-4-5[1m]", "claude-sonnet-4-5[1m]"],
     ["claude-haiku-4-5[1m]", "claude-haiku-4-5", /no window of a million tokens/],
+    ["haiku[1m]", "claude-haiku-5-5[1m]"],
     ["my-model[1m]", "my-model"],
   ];
   for (const [name, model, warning] of long)

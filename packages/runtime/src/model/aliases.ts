@@ -13,6 +13,12 @@ const at = (provider: string, model: string, router?: string): Homes => ({
   ...(router && { openrouter: `${router}/${model}` }),
 });
 
+/** Makers that are no provider here: a router has their models, and a server at an address of its own may. */
+const sold = (model: string, router: string): Homes => ({
+  openrouter: `${router}/${model.toLowerCase()}`,
+  "openai-compatible": model,
+});
+
 /** The words and their models; a test fails when one of these is not the newest of its tier. */
 export const aliases: Readonly<Record<string, Homes>> = {
   sonnet: claude("sonnet"),
@@ -29,6 +35,8 @@ export const aliases: Readonly<Record<string, Homes>> = {
   "gpt-mini": at("openai", "gpt-6.1-terra", "openai"),
   "gpt-nano": at("openai", "gpt-6-luna", "openai"),
   "gpt-pro": at("openai", "gpt-6-astra", "openai"),
+  luna: at("openai", "gpt-6-luna", "openai"),
+  astra: at("openai", "gpt-6-astra", "openai"),
   gemini: { ...at("gemini", "gemini-4-argon", "google"), vertex: "gemini-4-argon" },
   "gemini-pro": { ...at("gemini", "gemini-4-argon", "google"), vertex: "gemini-4-argon" },
   "gemini-flash": { ...at("gemini", "gemini-3.8-flash", "google"), vertex: "gemini-3.8-flash" },
@@ -38,6 +46,9 @@ export const aliases: Readonly<Record<string, Homes>> = {
   mistral: at("mistral", "mistral-large-4", "mistralai"),
   devstral: at("mistral", "devstral-2512", "mistralai"),
   qwen: at("qwen", "qwen3.8-max", "qwen"),
+  kimi: sold("kimi-k3.1-pro", "moonshotai"),
+  glm: sold("glm-5.3", "z-ai"),
+  minimax: sold("MiniMax-M3.1-Flash", "minimax"),
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -635,6 +635,7 @@ export const table: string = String.raw`
 ["zai-org/GLM-4.7-FP8",["=","=zai-org/glm-4.7-fp8-fast"],202752,[0.45,2]]
 ["zai-org/GLM-5",["=","=zai-org/glm-5-fast"],202752,[1,3.2]]
 @minimax
+["MiniMax-M3.1-Flash",0,1000000,[0.15,0.6,0.015]]
 ["M2-her",0,64000,[0.3,1.2]]
 ["MiniMax-M2",["=","=minimax-m2.1","=minimax-m2.5"],204800,[0.3,1.2,0.03,0.375]]
 ["MiniMax-M2.1-highspeed",["*m2.1-highspeed"],204800,[0.6,2.4,0.03,0.375]]
@@ -694,6 +695,7 @@ export const table: string = String.raw`
 ["moonshotai/Kimi-K3",0,1048576,[3,15,0.3]]
 ["thinkingmachines/Inkling-NVFP4",0,0,[1.2,5,0.27]]
 @moonshotai
+["kimi-k3.1-pro",0,1048576,[2,10,0.2]]
 ["kimi-k2",0,131072,[0.57,2.3]]
 ["kimi-k2-0711-preview",0,131072,[0.6,2.5,0.15]]
 ["kimi-k2-0905-preview",0,262144,[0.6,2.5,0.15]]

@@ -147,7 +147,14 @@ async function* streamOnce(call: Call, { body, isFresh, isWhole, answer }: Try):
     throw error instanceof RuntimeError ? await pointAtPart(error, seen, error.message) : error;
   }
   if (!finished) throw new RuntimeError("provider-unavailable", "The answer broke off before its end", { retryable: true });
-  yield [requestId === undefined ? finished : { ...finished, message: { ...finished.message, requestId } }];
+  const rateLimits = rateLimitsIn(response.headers);
+  const message = requestId === undefined ? finished.message : { ...finished.message, requestId };
+  yield [{ ...finished, message, ...(rateLimits && { rateLimits }) }];
+}
+
+function rateLimitsIn(headers: HttpResponse["headers"]): HttpResponse["headers"] | undefined {
+  const found = Object.entries(headers).filter(([name]) => name.includes("ratelimit"));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 async function refuseFailures(

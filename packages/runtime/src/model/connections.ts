@@ -23,13 +23,15 @@ export type Route = {
 export interface Connections {
   /** `signal` ends the making of a connection. */
   route(url: URL, signal: AbortSignal): Route;
+  /** Is there nothing between us and the server, and nobody else to trust? */
+  isPlain(url: URL): boolean;
   /** The next request opens a new connection. */
   dropIdle(): void;
   close(): void;
 }
 
 /** Behind many a firewall a silent connection dies after a minute or so; asking on it would only wait for a timeout. */
-const idleSocketMs = 60_000;
+export const idleSocketMs: number = 60_000;
 /** Node gives each address 250 ms by default, which fails on slow lines. */
 const addressAttemptMs = 1_000;
 
@@ -66,6 +68,7 @@ export function createConnections({ env = {}, ca = [] }: ConnectionOptions = {})
       }
       return direct(url, { ...addressOf(url), path: pathOf(url), agent: directAgent(url.protocol), headers: host });
     },
+    isPlain: (url) => ca.length === 0 && proxyFor(url, env) === undefined,
     dropIdle() {
       for (const agent of agents.values()) {
         for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy();

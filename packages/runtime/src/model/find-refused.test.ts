@@ -54,6 +54,65 @@ const openAI = (param: string | null, message: string): JsonObject => ({
 });
 const anthropic = (message: string): JsonObject => ({ type: "error", error: { type: "invalid_request_error", message } });
 
+describe("sealed thinking that cannot be read", () => {
+  const sealed = (dialect: string, field: string): Message[] => {
+    const providerMetadata = { [dialect]: { type: "reasoning", id: "r", [field]: "gAAA" } };
+    const answer = (content: (Message & { role: "assistant" })["content"]): Message => ({
+      role: "assistant",
+      content,
+      model: { provider: "p", id: "m" },
+      finish: "stop",
+      usage: noUsage,
+    });
+    return [
+      userText("a"),
+      answer([
+        { type: "reasoning", text: "hm", providerMetadata },
+        { type: "text", text: "b" },
+      ]),
+      userText("c"),
+      answer([
+        { type: "reasoning", text: "not sealed" },
+        { type: "text", text: "d", providerMetadata },
+      ]),
+      userText("e"),
+    ];
+  };
+  const all = [
+    { message: 1, part: 0, seal: true },
+    { message: 3, part: 1, seal: true },
+  ];
+  const text = "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.";
+  const google = (message: string): JsonObject => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } });
+  const rows: [wire: "responses" | "gemini", said: JsonObject, parts: object[] | undefined][] = [
+    [
+      "responses",
+      { error: { message: text, type: "invalid_request_error", param: null, code: "invalid_encrypted_content" } },
+      all,
+    ],
+    ["responses", openAI("input[1]", text), all],
+    ["responses", { error: { message: "No.", param: "input[1]", code: "invalid_encrypted_content" } }, all],
+    ["gemini", google("Thought signature is not valid."), all],
+    ["gemini", google("Corrupted thought signature."), all],
+    ["gemini", google("Function call is missing a thought_signature in functionCall parts."), undefined],
+  ];
+  for (const [wire, said, parts] of rows) {
+    it(`is all of it, in each answer: ${JSON.stringify(said).slice(0, 100)}`, () => {
+      const field = wire === "gemini" ? "thoughtSignature" : "encrypted_content";
+      const asked = { ...request, messages: sealed(wires[wire].id, field) };
+      const found = findRefused(asked, { sent: JSON.stringify(wires[wire].encode(asked)), said: JSON.stringify(said) });
+      assert.deepEqual(found, parts && { parts, tools: [] });
+    });
+  }
+
+  it("is not meant where a model takes none: the field that asks for it is", () => {
+    const asked = { ...request, model: "gpt-x", messages: sealed("openai-responses", "encrypted_content") };
+    const said = JSON.stringify(openAI("include", "Encrypted content is not supported with this model."));
+    const found = findRefused(asked, { sent: JSON.stringify(openaiResponses.encode(asked)), said });
+    assert.deepEqual(found, { parts: [], tools: [], field: "include" });
+  });
+});
+
 describe("what a provider complains about", () => {
   const user = { message: 0, part: 1 };
   const [b, c] = [1, 2].map((item) => ({ message: 2, part: 0, item }));

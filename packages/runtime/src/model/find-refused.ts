@@ -2,15 +2,18 @@ import { type PartPlace, isJsonObject, type JsonObject, type JsonValue, type Mes
 import type { Refused } from "../protocol/errors.ts";
 import type { ModelRequest } from "./model.ts";
 import { findField } from "./refused-field.ts";
+import { findSeals } from "./find-seals.ts";
 
 /**
  * What a provider complains about, when it refuses a request because of a part of it: `messages.3.content.1.image…` (Anthropic),
- * `input[3].content[0]` (OpenAI), `contents[2].parts[1]` (Gemini), a function by its name, a field of the body, or an image that it does
- * not name.
+ * `input[3].content[0]` (OpenAI), `contents[2].parts[1]` (Gemini), a function by its name, a field of the body, sealed thinking, or an
+ * image that it does not name.
  * `sent` is the body of the request, `said` that of the answer. Undefined when that cannot be told.
  */
 export function findRefused(request: ModelRequest, { sent, said }: { sent: string; said: string }): Refused | undefined {
   const complaints = complaintsIn(said);
+  const seals = findSeals(complaints, request.messages);
+  if (seals.length > 0) return { parts: seals, tools: [] };
   for (const complaint of complaints) {
     const path = pathIn(complaint);
     const element = path && elementAt(JSON.parse(sent) as JsonValue, path); // we wrote it
@@ -25,15 +28,15 @@ export function findRefused(request: ModelRequest, { sent, said }: { sent: strin
   return images.length > 0 ? { parts: images, tools: [] } : undefined;
 }
 
-/** The place it names, and its words; a router's own words hide those of the server behind it. */
+/** The place it names, its words and its code; a router's own words hide those of the server behind it. */
 function complaintsIn(said: string): string[] {
   const parsed = parse(said);
   const outer = Array.isArray(parsed) ? parsed[0] : parsed;
   const error = isJsonObject(outer) ? (outer["error"] ?? outer) : outer;
   if (!isJsonObject(error)) return [said];
-  const { param, message, detail, metadata } = error;
+  const { param, message, detail, code, metadata } = error;
   const raw = isJsonObject(metadata) ? metadata["raw"] : undefined;
-  const own = [param, message, detail].filter((text) => typeof text === "string");
+  const own = [param, message, detail, code].filter((text) => typeof text === "string");
   return typeof raw === "string" ? [...own, ...complaintsIn(raw)] : own;
 }
 

@@ -1,7 +1,8 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
 import { RuntimeError } from "../protocol/errors.ts";
-import { type ConnectionOptions, type Connections, createConnections } from "./connections.ts";
+import { type ConnectionOptions, createConnections } from "./connections.ts";
 import { toNetworkError } from "./network-error.ts";
+import { createSocketSender } from "./send-over-sockets.ts";
+import type { Answer, Hearing, Send } from "./sending.ts";
 
 /** How long each stage of an exchange may take. `idleMs` runs only while somebody waits for bytes. */
 export type Timeouts = { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
@@ -41,17 +42,24 @@ export interface HttpClient {
 /** Streaming HTTP over connections that are kept for the next request. */
 export function createHttpClient(options: ConnectionOptions = {}): HttpClient {
   const connections = createConnections(options);
+  const overSockets = createSocketSender(connections);
+  let withFetch: Send | undefined;
+  const senderFor = async (url: URL): Promise<Send> => {
+    if (process.versions["bun"] === undefined || !connections.isPlain(url)) return overSockets;
+    withFetch ??= (await import("./send-with-fetch.ts")).createFetchSender();
+    return withFetch;
+  };
   return {
     async openStream(request) {
       if (request.fresh) connections.dropIdle();
-      const response = await new Exchange(request, connections).open();
+      const url = new URL(request.url);
+      const send = await senderFor(url);
+      const response = await new Exchange(request, url, send).open();
       if (response !== "stale") return decoded(response);
       connections.dropIdle();
-      const second = await new Exchange(request, connections).open();
+      const second = await new Exchange({ ...request, fresh: true }, url, send).open();
       if (second !== "stale") return decoded(second);
-      throw new RuntimeError("provider-unavailable", `${new URL(request.url).host} closes every connection at once`, {
-        retryable: true,
-      });
+      throw new RuntimeError("provider-unavailable", `${url.host} closes every connection at once`, { retryable: true });
     },
     close: () => connections.close(),
   };
@@ -78,31 +86,26 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
   return text + decoder.decode();
 }
 
-/** How long the rest of an answer that nobody reads may take before its connection is given up. */
-const drainMs = 1_000;
-
 type Stage = keyof Timeouts;
 
 /** One request and its answer. Knows which stage it is in, and says why it failed in the words of that stage. */
 class Exchange {
   readonly #request: HttpRequest;
-  readonly #connections: Connections;
-  readonly #timeouts: Timeouts;
   readonly #url: URL;
-  readonly #connecting = new AbortController();
+  readonly #send: Send;
+  readonly #timeouts: Timeouts;
   readonly #onAbort = (): void => this.#fail(this.#request.signal.reason);
   #total: NodeJS.Timeout | undefined;
   #stage: NodeJS.Timeout | undefined;
-  #outgoing: ClientRequest | undefined;
-  #incoming: IncomingMessage | undefined;
+  #sent: ReturnType<Send> | undefined;
   #failure: { reason: unknown } | undefined;
   #reject: (reason: unknown) => void = () => {};
 
-  constructor(request: HttpRequest, connections: Connections) {
+  constructor(request: HttpRequest, url: URL, send: Send) {
     this.#request = request;
-    this.#connections = connections;
+    this.#url = url;
+    this.#send = send;
     this.#timeouts = { ...defaultTimeouts, ...request.timeouts };
-    this.#url = new URL(request.url);
   }
 
   /** `stale`: the server had closed the kept connection in the meantime, and the request never reached it. */
@@ -114,50 +117,35 @@ class Exchange {
       signal.addEventListener("abort", this.#onAbort, { once: true });
       this.#total = this.#timer("totalMs");
       this.#enter("connectMs");
+      const { method, headers, body, fresh = false } = this.#request;
+      const { connectMs } = this.#timeouts;
       try {
-        this.#send(resolve);
+        const sending = { url: this.#url, method, headers, body, fresh, connectMs };
+        this.#sent = this.#send(sending, this.#hearing(resolve));
       } catch (error) {
         this.#fail(toNetworkError(error, this.#url.host));
       }
     });
   }
 
-  #send(resolve: (response: HttpResponse | "stale") => void): void {
-    const { method, headers, body } = this.#request;
-    const bytes = body === undefined ? undefined : Buffer.from(body); // once: to count them first would be a second look at all of it
-    const route = this.#connections.route(this.#url, this.#connecting.signal);
-    const { request } = process.getBuiltinModule(route.module);
-    const outgoing = request({
-      ...route.options,
-      method,
-      headers: { ...headers, ...headersOf(route.options), ...(bytes && { "content-length": String(bytes.length) }) },
-    });
-    this.#outgoing = outgoing;
-    outgoing.once("socket", (socket) => {
-      const connected = (): void => this.#enter("headersMs");
-      if (outgoing.reusedSocket || !route.readyEvent) return connected();
-      socket.once(route.readyEvent, connected);
-      outgoing.once("close", () => socket.off(route.readyEvent ?? "connect", connected));
-    });
-    outgoing.once("response", (incoming) => {
-      this.#leave();
-      this.#incoming = incoming;
-      incoming.on("error", () => {}); // reaches the reader through its iterator
-      resolve({ status: incoming.statusCode ?? 0, headers: flatten(incoming.headers), body: this.#read(incoming) });
-    });
-    outgoing.on("error", (error: NodeJS.ErrnoException) => {
-      if (this.#failure || this.#incoming) return;
-      if (outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE")) {
+  #hearing(resolve: (response: HttpResponse | "stale") => void): Hearing {
+    return {
+      connected: () => this.#enter("headersMs"),
+      answered: (answer) => {
+        this.#leave();
+        resolve({ status: answer.status, headers: answer.headers, body: this.#read(answer) });
+      },
+      failed: (error) => this.#fail(toNetworkError(error, this.#url.host)),
+      unreachable: () => this.#fail(this.#timeoutError("connectMs")),
+      stale: () => {
+        if (this.#failure) return;
         this.#end();
-        return resolve("stale");
-      }
-      this.#fail(toNetworkError(error, this.#url.host));
-    });
-    outgoing.end(bytes);
+        resolve("stale");
+      },
+    };
   }
 
-  async *#read(incoming: IncomingMessage): AsyncGenerator<Uint8Array> {
-    const chunks: AsyncIterator<Uint8Array> = incoming.iterator({ destroyOnReturn: false });
+  async *#read({ chunks, drain }: Answer): AsyncGenerator<Uint8Array> {
     let stage: Stage = "firstByteMs";
     try {
       while (true) {
@@ -174,7 +162,7 @@ class Exchange {
     } finally {
       this.#end();
       await chunks.return?.();
-      if (!this.#failure) drain(incoming);
+      if (!this.#failure) drain();
     }
   }
 
@@ -188,17 +176,18 @@ class Exchange {
   }
 
   #timer(stage: Stage): NodeJS.Timeout {
-    const ms = this.#timeouts[stage];
-    return setTimeout(() => this.#fail(timeoutError(stage, ms, this.#url.host)), ms);
+    return setTimeout(() => this.#fail(this.#timeoutError(stage)), this.#timeouts[stage]);
+  }
+
+  #timeoutError(stage: Stage): RuntimeError {
+    return timeoutError(stage, this.#timeouts[stage], this.#url.host);
   }
 
   #fail(reason: unknown): void {
     if (this.#failure) return;
     this.#failure = { reason };
     this.#end();
-    this.#connecting.abort();
-    this.#outgoing?.destroy();
-    this.#incoming?.destroy();
+    this.#sent?.destroy();
     this.#reject(reason);
   }
 
@@ -207,16 +196,6 @@ class Exchange {
     clearTimeout(this.#total);
     this.#request.signal.removeEventListener("abort", this.#onAbort);
   }
-}
-
-/** Lets the rest of an answer run out, so that its connection serves the next request; nobody waits for it. */
-function drain(incoming: IncomingMessage): void {
-  if (incoming.readableEnded || incoming.destroyed) return;
-  incoming.socket.unref();
-  const timer = setTimeout(() => incoming.destroy(), drainMs);
-  timer.unref();
-  incoming.once("close", () => clearTimeout(timer));
-  incoming.resume();
 }
 
 const stageWords: Record<Stage, (host: string) => string> = {
@@ -230,14 +209,4 @@ const stageWords: Record<Stage, (host: string) => string> = {
 function timeoutError(stage: Stage, ms: number, host: string): RuntimeError {
   const time = ms < 1_000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
   return new RuntimeError("provider-timeout", `${stageWords[stage](host)} within ${time}`, { retryable: true });
-}
-
-function headersOf(options: { headers?: unknown }): Record<string, string> {
-  return options.headers as Record<string, string>; // `route` always gives a plain record
-}
-
-function flatten(headers: NodeJS.Dict<string | string[]>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) flat[name] = String(value);
-  return flat;
 }

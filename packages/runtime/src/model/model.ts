@@ -28,7 +28,9 @@ export type ModelRequest = {
   readonly omit?: readonly string[];
 };
 
-export type Effort = "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+/** From the least to the most. */
+export const efforts = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type Effort = (typeof efforts)[number];
 
 export type ModelEvent =
   | { type: "text.delta"; text: string }
@@ -40,8 +42,8 @@ export type ModelEvent =
   | { type: "fallback.used"; from: string; to: string; error: ErrorData }
   /** Something about the request that a person should know; the answer goes on. */
   | { type: "warning.raised"; message: string }
-  /** Always last. */
-  | { type: "finished"; message: AssistantMessage };
+  /** Always last. `rateLimits`: what the answer's headers say of the provider's limits, by their names. */
+  | { type: "finished"; message: AssistantMessage; rateLimits?: Readonly<Record<string, string>> };
 
 /** The only thing the engine knows about any model. Failures reject with a RuntimeError; a stream that does not reject ends with `finished`. */
 export interface ModelClient {

@@ -20,7 +20,7 @@ export function toNetworkError(thrown: unknown, host: string): RuntimeError {
   if (code === "ERR_INVALID_CHAR" || code === "ERR_INVALID_URL" || code === "ERR_UNESCAPED_CHARACTERS") {
     return new RuntimeError("config", `The request to ${host} could not be written: ${messageOf(thrown)}`, { cause: thrown });
   }
-  if (code?.startsWith("HPE_")) {
+  if (code?.startsWith("HPE_") || code === "Malformed_HTTP_Response") {
     return new RuntimeError("provider-protocol", `${host} answered with something that is not HTTP${suffix}`, {
       cause: thrown,
       retryable: true,
@@ -78,13 +78,13 @@ function isCertificateProblem(code: string | undefined): boolean {
   );
 }
 
-/** Depending on who noticed first, Node has a code for it or only OpenSSL's words. */
+/** Depending on who noticed first, Node has a code for it or only OpenSSL's words; Bun has its own. */
 function isPlainTextAnswer(code: string | undefined, message: string): boolean {
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER" || code === "ERR_SSL_PACKET_LENGTH_TOO_LONG") return true;
-  return code === "EPROTO" && /wrong version number|packet length too long/.test(message);
+  return code === "EPROTO" && /wrong version number|packet length too long|server speak TLS/.test(message);
 }
 
-function codeOf(thrown: unknown): string | undefined {
+export function codeOf(thrown: unknown): string | undefined {
   if (typeof thrown !== "object" || thrown === null || !("code" in thrown)) return undefined;
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }

@@ -7,6 +7,7 @@ export { addCall, toPricedCall } from "./ledger.ts";
 export { priceOf, ratesAt } from "./price.ts";
 
 export async function catalogOf(override: CatalogOverride | undefined): Promise<Catalog> {
-  const catalog = await loadCatalog();
+  // Where not even a file can be opened any more, the run still has its result: of a cost that is not known.
+  const catalog = await loadCatalog().catch((): Catalog => ({ asOf: "", table: new Map(), overrides: [] }));
   return override ? withOverride(catalog, override) : catalog;
 }

@@ -30,6 +30,30 @@ describe("the field that a refusal names", () => {
     ["Unknown name \"temperature\" at 'generation_config': Cannot find field.", gemini, "generationConfig.temperature"],
     ["Thinking level LOW is not supported", gemini, "generationConfig.thinkingConfig.thinkingLevel"],
     ["Internal error", gemini, undefined],
+    ["This model does not support the effort parameter.", claude, "output_config.effort"],
+    [
+      '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" instead.',
+      { ...claude, thinking: { type: "enabled", budget_tokens: 1024 } },
+      "thinking",
+    ],
+    ["output_config.format.schema: property 'x' needs a type", claude, "output_config.format"],
+    ["Unrecognized request argument supplied: reasoning_effort", { reasoning_effort: "low" }, "reasoning_effort"],
+    ["Unrecognized request argument supplied: stream_options", { stream_options: {} }, "stream_options"],
+    ["Unknown parameter: store", responses, "store"],
+    ["Reasoning effort is not available for this model", responses, "reasoning.effort"],
+    [
+      "Function tools with reasoning_effort are not supported for m in /v1/chat/completions. Please use /v1/responses instead.",
+      { reasoning_effort: "low" },
+      "reasoning_effort",
+    ],
+    [
+      "Invalid value at generation_config.thinking_config.thinking_level: minimal",
+      gemini,
+      "generationConfig.thinkingConfig.thinkingLevel",
+    ],
+    ["thinkingLevel is not a valid field for this model", gemini, "generationConfig.thinkingConfig.thinkingLevel"],
+    ["The reasoning in this conversation was made by another organization.", responses, undefined],
+    ["Text content blocks must not be empty", { text: { format: {} } }, undefined],
   ];
   for (const [said, body, field] of rows)
     it(`${said} → ${field ?? "none"}`, () => assert.equal(findField([said], JSON.stringify(body)), field));
@@ -37,6 +61,7 @@ describe("the field that a refusal names", () => {
   it("is max_tokens where another field takes its place", () => {
     const said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     assert.equal(findField([said], JSON.stringify({ model: "m", max_tokens: 5 })), "max_tokens");
+    assert.equal(findField(["max_tokens", said], JSON.stringify({ model: "m", max_tokens: 5 })), "max_tokens");
   });
 });
 

@@ -8,7 +8,7 @@ export type ResolvedModel = { readonly model: string; readonly warning?: string 
 
 /**
  * The id that a name means at a provider: `sonnet`, `opus[1m]`, or an id as it is. `usual` is asked, with a warning, where the provider has
- * no model of that family. `[1m]` stays where a model has a long window that has to be asked for.
+ * no model of that family. `[1m]` stays where a model has a long window that has to be asked for, or costs more.
  */
 export function resolveModel(
   name: string,
@@ -28,7 +28,7 @@ export function resolveModel(
 
 function withWindow(name: string, model: string): ResolvedModel {
   const record = findRecord(claudeModels, model);
-  if (record?.longWindow !== undefined) return { model: `${model}[1m]` };
+  if (record?.longWindow !== undefined || record?.workingWindow !== undefined) return { model: `${model}[1m]` };
   if (!record || record.contextWindow >= 1_000_000) return { model };
   return { model, warning: `${model} has no window of a million tokens: ${name} means its usual one` };
 }

@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { type Ground, type Target, targetsOf } from "./command-paths.ts";
 import { ask, decideOne } from "./decide.ts";
+import { fromFolders, splitGit } from "./git-commands.ts";
+import { gitFileAmong, gitFileDecision, gitFolderAround } from "./git-folders.ts";
 import { outOfReach } from "./git-reach.ts";
 import { knownFiles } from "./known-files.ts";
 import { isLanguage, isObscure, isShell } from "./interpreters.ts";
 import { changesOf } from "./line-changes.ts";
+import { type Made, madeBy, madeRisk } from "./made-programs.ts";
 import type { FileUse, ParsedCommand, Program } from "./parsed-command.ts";
 import { type Change, changesBefore, disturbance, namesDisturbed } from "./path-order.ts";
 import { type Guard, guardOf, isHarmlessDevice, workFolders } from "./paths.ts";
@@ -41,6 +44,10 @@ export type ProgramFiles = {
   readonly distrust: string | undefined;
   /** Why its name may not mean the program that is known. */
   readonly stranger: string | undefined;
+  /** Why it may be a copy of another program. */
+  readonly made: string | undefined;
+  /** Why a rule for git is not about the repository it would find. */
+  readonly astray: string | undefined;
 };
 
 /** `named`: a word of it names a file that a rule speaks against. */
@@ -51,6 +58,7 @@ type Scene = {
   readonly ground: Ground;
   readonly find: (use: FileUse) => Promise<Target[]>;
   readonly changes: readonly Change[];
+  readonly made: readonly Made[];
 };
 
 type Asked = {
@@ -115,7 +123,8 @@ export class CommandFiles {
     const find = (use: FileUse): Promise<Target[]> => targetsOf(use, ground);
     const isAnswer = (program: Program): Promise<boolean> => this.#orders.isAnswer(program, ground);
     const line = { programs: this.#programs, writes: this.#parsed.writes };
-    const scene: Scene = { ground, find, changes: await changesOf(line, { root: base.root, find, isAnswer }) };
+    const [changes, made] = await Promise.all([changesOf(line, { root: base.root, find, isAnswer }), madeBy(line, find)]);
+    const scene: Scene = { ground, find, changes, made };
     const lost = new Set(outOfReach(this.#parsed.programs));
     const [redirections, ...found] = await Promise.all([
       this.#redirectionsIn(scene),
@@ -127,6 +136,7 @@ export class CommandFiles {
     }
     this.redirections = redirections;
     this.conflict = this.#against.unnamed(redirections);
+    if (this.#policy.mode !== "bypassPermissions") await this.#guardGitFiles();
   }
 
   /** Most words name files where the line starts, and no link is on the way: the file system is asked for all of them at once. */
@@ -163,7 +173,7 @@ export class CommandFiles {
       ? foldersListed(program.words, resolved.words).map((word) => ({ word, places, moment, namesOnly: true as const }))
       : [];
     const isAnyWord = !files || (!looking && takesAnyWord(program.name));
-    const [reads, lists, writes, guarded, named, shown, distrust, stranger] = await Promise.all([
+    const [reads, lists, writes, guarded, named, shown, distrust, stranger, astray, made] = await Promise.all([
       this.#usesOf(at(files?.reads ?? []), "look", scene),
       this.#usesOf(listed, "look", scene),
       this.#usesOf(at(files?.writes ?? []), "edit", scene),
@@ -172,13 +182,15 @@ export class CommandFiles {
       this.#against.shown(ruled, { looking, find }),
       looking && startsGit(looking) ? this.#distrust(program, isLost) : undefined,
       this.#orders.stranger(program, { looking, changed: !isFirst, ground }),
+      program.name === "git" ? this.#astray(program, scene) : undefined,
+      madeRisk(program, scene.made, find),
     ]);
     const uses = [...reads, ...lists, ...writes, ...guarded];
     const conflict =
       shown ??
       this.#against.unnamed(uses.filter(({ kind }) => kind === "edit")) ??
       (await this.#against.changed(ruled, uses, { list, find }));
-    return { program, looking, ruled, uses, conflict, distrust, stranger, named };
+    return { program, looking, ruled, uses, conflict, distrust, stranger, astray, made, named };
   }
 
   async #redirectionsIn(scene: Scene): Promise<readonly Use[]> {
@@ -250,6 +262,35 @@ export class CommandFiles {
     return name?.text === program.name && !isLost
       ? undefined
       : "this git is not found by its name, and may run what a repository names";
+  }
+
+  /** Whoever may write files can write a folder that git takes for a repository, and obeys. */
+  async #astray(program: Program, { find, isLost }: Scene & { readonly isLost: boolean }): Promise<string | undefined> {
+    if (isLost) return "git is started in another environment, and may obey a folder that looks like a repository";
+    const word = fromFolders(splitGit(program.words.slice(1))?.folders ?? [], exactWord("."));
+    for (const target of await find({ word, places: program.places })) {
+      const folder = target && (await gitFolderAround(target.path, this.#projects));
+      if (folder !== undefined) return `${folder} looks like a repository, and git would run what it names`;
+    }
+    return undefined;
+  }
+
+  /** Files that make a folder look like a repository are protected as those in `.git` are. */
+  async #guardGitFiles(): Promise<void> {
+    const paths = this.all().flatMap(({ kind, target }) => (kind === "edit" && target ? [target.path] : []));
+    const path = await gitFileAmong(paths, this.#projects);
+    if (path === undefined) return;
+    const protect = (use: Use): Use =>
+      use.kind === "edit" && use.target?.path === path
+        ? { ...use, guarded: true, decision: gitFileDecision(this.#policy, path) }
+        : use;
+    this.redirections = this.redirections.map(protect);
+    for (const [program, files] of this.#byProgram) this.#byProgram.set(program, { ...files, uses: files.uses.map(protect) });
+  }
+
+  get #projects(): Parameters<typeof gitFolderAround>[1] {
+    const { base, directories } = this.#policy;
+    return { folders: workFolders({ ...base, directories }), list: this.#list };
   }
 
   #use(kind: "look" | "edit", target: Target, { word, namesOnly }: Pick<FileUse, "word" | "namesOnly">): Use {

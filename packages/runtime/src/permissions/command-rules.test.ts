@@ -92,6 +92,8 @@ describe("a rule for a command", () => {
       ["rm -x:*", "rm -x"],
       ["rm -x:*", "rm -ax"],
       [":*", "anything"],
+      ["git * push *", "git -C x push"],
+      ["git * push *", "git -C x push origin"],
     ];
     const no: [string, string][] = [
       ["rm:*", "rmdir x"],
@@ -106,6 +108,7 @@ describe("a rule for a command", () => {
       ["npm publish", "npm"],
       ["git push origin:*", "git push upstream"],
       ["git push*", "git pull"],
+      ["git * push *", "git -C x pushes"],
       ["rm -x:*", "rm -y"],
       ["rm -f:*", "rm xf"],
     ];

@@ -58,7 +58,7 @@ function isWord(word: ShellWord | undefined, wanted: string, isName: boolean): b
 export function forbids(pattern: string, program: Program): boolean {
   const read = readPattern(pattern);
   const text = [program.name, ...program.words.slice(1).map((word) => word.text)].join(" ");
-  if (read.type === "wild") return matchesWildcard(read.text.toLowerCase(), text.toLowerCase());
+  if (read.type === "wild") return forbidsWords(read.text.toLowerCase(), text.toLowerCase());
   const [name, ...rest] = read.words;
   if (name === undefined) return true;
   if (program.name === "" || basename(name).toLowerCase() !== program.name.toLowerCase()) return false;
@@ -72,11 +72,19 @@ export function forbids(pattern: string, program: Program): boolean {
   );
 }
 
+/** Nothing may be behind the last word: `git * push *` forbids `git -C x push` too. */
+function forbidsWords(pattern: string, text: string): boolean {
+  return (
+    matchesWildcard(pattern, text) ||
+    (/[^\\](?: +|:)\*$/.test(pattern) && matchesWildcard(pattern.replace(/(?: +|:)\*$/, ""), text))
+  );
+}
+
 /** The text as a person reads it, for rules that were written with operators in them. */
 export function forbidsText(pattern: string, command: string): boolean {
   const read = readPattern(pattern);
   const text = command.trim();
-  if (read.type === "wild") return matchesWildcard(read.text, text);
+  if (read.type === "wild") return forbidsWords(read.text, text);
   return read.type === "whole" && read.text === text;
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../util/defined.ts";
 import type { InertGit } from "../protocol/permission.ts";
 import { CommandFiles, type Use } from "./command-files.ts";
 import { forbids, forbidsText, isWholeCommand } from "./command-rules.ts";
@@ -13,6 +14,7 @@ import { riskOf } from "./risky-options.ts";
 import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
 import { withScript } from "./script-names.ts";
 import { isBuiltin } from "./shell-builtins.ts";
+import { isOrder, toldRisk } from "./told-programs.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
@@ -88,6 +90,13 @@ class Question {
       : { git: { folder: this.#files.inertGit, reach } };
   }
 
+  /** A rule for git is not about folders that look like a repository: anybody can write one. */
+  #withRuledGit(): { git?: InertGit } {
+    const { git } = this.withGit("shell");
+    const isRuled = (program: Program): boolean => /^git(?:-|$)/.test(program.name) && !this.#objections.inert.has(program);
+    return this.#programs.some(isRuled) ? { git: { reach: "shell", ...git, ruled: true } } : defined({ git });
+  }
+
   forbidden(): Decision | undefined {
     const { deny, mode } = this.#policy;
     const rule = this.#matching(deny);
@@ -152,7 +161,7 @@ class Question {
     const rule =
       this.#remembered ??
       this.#allow.find(({ pattern }) => pattern !== undefined && isWholeCommand(pattern, this.#action.resource));
-    return rule && allowed(rule);
+    return rule && { ...allowed(rule), ...this.#withRuledGit() };
   }
 
   /** With the whole tool, or because nothing is asked. */
@@ -182,11 +191,24 @@ class Question {
     for (const program of this.#programs) {
       const doubt =
         program.hidden ??
-        (bypassing ? undefined : (riskOf(program, 1) ?? settingRisk(program))) ??
+        (bypassing ? this.#told(program) : (riskOf(program, 1) ?? settingRisk(program))) ??
+        this.#files.of(program)?.made ??
         this.#files.of(program)?.conflict;
       if (doubt) return doubt;
     }
     return this.#files.conflict ?? (bypassing ? undefined : this.#setsMore());
+  }
+
+  /** Rules for other tools have nothing to say about what a program reads, changes or runs. */
+  #told(program: Program): string | undefined {
+    const { deny, ask: asking } = this.#policy;
+    const isAbout = (rule: Rule): boolean =>
+      namesTool(rule, this.#action) ||
+      (["look", "edit"] as const).some((kind) => namesTool(rule, { tool: "", kind, resource: "" }));
+    if (![...deny, ...asking].some(isAbout)) return undefined;
+    const exported = this.#parsed.settings.find((setting) => setting.exported && isOrder(setting));
+    if (exported) return `${exported.name} can make programs run something else`;
+    return toldRisk(this.#files.of(program)?.ruled ?? program, this.#files.of(program)?.looking);
   }
 
   /** It sets a variable that bash or a program may give a meaning to. */
@@ -195,8 +217,10 @@ class Question {
     const mayExport = this.#allow.some(({ pattern = "" }) => /^(?:export|declare|typeset|readonly)\b/.test(pattern));
     // What only the shell itself gets to see means nothing to anybody.
     const isShellOnly = this.#programs.every(({ name, words }) => isBuiltin(name) && words[0]?.text === name);
-    const found = this.#parsed.settings.find(({ name, exported }) =>
-      exported && !mayExport && !isShellOnly ? !isOrdinaryExport(name, environment) : !isOrdinaryName(name, environment),
+    const found = this.#parsed.settings.find((setting) =>
+      setting.exported && !mayExport && !isShellOnly
+        ? !isOrdinaryExport(setting, environment)
+        : !isOrdinaryName(setting, environment),
     );
     return found && `it sets ${found.name}`;
   }
@@ -216,8 +240,11 @@ class Question {
 
   allowedByParts(): Decision {
     const { understood, reason, programs } = this.#parsed;
-    const no = (why: string): Decision =>
-      ask(this.#policy, this.#action, `Running a command needs permission in mode ${this.#policy.mode}: ${why}`);
+    const path = this.#files.all().find(({ decision, target }) => decision.effect !== "allow" && target)?.target?.path;
+    const no = (why: string): Decision => ({
+      ...ask(this.#policy, this.#action, `Running a command needs permission in mode ${this.#policy.mode}: ${why}`),
+      ...defined({ path }),
+    });
     if (!understood) return no(reason ?? "it is not understood");
     const setting = this.#setsMore();
     if (setting) return no(setting);
@@ -239,7 +266,7 @@ class Question {
       // What a rule names keeps the git it knows: only the shell itself gets the other one.
       if ([...this.#objections.inert].some((program) => program.name !== "git" || !programs.includes(program)))
         return no("git is started by another program, beside one that a rule names");
-      return { ...allowed(rule), ...(words.has("mode") && { partly: true }), ...this.withGit("shell") };
+      return { ...allowed(rule), ...(words.has("mode") && { partly: true }), ...this.#withRuledGit() };
     }
     const changed = [
       ...new Set(this.#files.all().flatMap(({ kind, target }) => (kind === "edit" && target ? [target.path] : []))),

@@ -34,6 +34,36 @@ const edit = (path: string): Action => ({ tool: "Write", kind: "edit", resource:
 const fetchPage = (url: string): Action => ({ tool: "WebFetch", kind: "reach", resource: url });
 const note: Action = { tool: "TodoWrite", kind: "note", resource: "" };
 
+describe("a rule about a parameter", () => {
+  const agent: Action = { tool: "Task", kind: "note", resource: "Explore", input: { model: "opus", run_in_background: true } };
+  const server: Action = { tool: "mcp__db__query", kind: "reach", resource: "", input: { access: "write", rows: 10 } };
+
+  it("forbids, or asks about, calls that have it with this value", async () => {
+    assert.equal(await effect(agent, "bypassPermissions", { deny: ["Agent(model:opus)"] }), "deny");
+    assert.equal(await effect(agent, "bypassPermissions", { deny: ["Agent(model:op*)"] }), "deny");
+    assert.equal(await effect(agent, "bypassPermissions", { deny: ["Agent(run_in_background:true)"] }), "deny");
+    assert.equal(await effect(agent, "default", { ask: ["Agent(model:opus)"] }), "ask");
+    assert.equal(
+      await effect({ ...run("ls"), input: { run_in_background: true } }, "default", { deny: ["Bash(run_in_background:true)"] }),
+      "deny",
+    );
+    assert.equal(await effect(server, "bypassPermissions", { deny: ["mcp__db__*(access:write)"] }), "deny");
+  });
+
+  it("lets others be, and allows nothing", async () => {
+    assert.equal(
+      await effect(agent, "default", { deny: ["Agent(model:sonnet)", "Agent(other:opus)", "Skill(model:opus)"] }),
+      "allow",
+    );
+    assert.equal(await effect(server, "bypassPermissions", { deny: ["mcp__db__*(access:read)"] }), "allow");
+    assert.equal(await effect(server, "default", { allow: ["mcp__db__query(access:write)"] }), "ask");
+    assert.equal(
+      await effect({ ...run("ls"), input: { command: "ls", timeout: 5 } }, "default", { deny: ["Bash(timeout:*)"] }),
+      "allow",
+    );
+  });
+});
+
 describe("a permission decision", () => {
   it("speaks of the network only where a call says which address it reaches", async () => {
     const server: Action = { tool: "mcp__files__list", kind: "reach", resource: "" };
@@ -175,7 +205,8 @@ describe("a permission decision", () => {
     ): Promise<string> => {
       const rules = allow.map((text) => parseRule(text, "a test"));
       const { effect, git } = await decide({ ...policy, allow: rules, inertGit }, [run(command)]);
-      return git ? `${effect} ${git.folder} for ${git.reach}` : effect;
+      const { folder = "the user's", reach, ruled } = git ?? {};
+      return git ? `${effect} ${folder} for ${reach}${ruled ? ", .git only" : ""}` : effect;
     };
     const inert = async (): Promise<string> => "/inert";
     const everything = "allow /inert for everything";
@@ -197,7 +228,10 @@ describe("a permission decision", () => {
       ["npm test && git status", "allow /inert for shell", ["Bash(npm test:*)"]],
       ["npm test && ls", "allow", ["Bash(npm test:*)"]],
       ["npm test && echo a | xargs -I{} git diff", "ask", ["Bash(npm test:*)"]],
-      ["git status", "allow", ["Bash(git status:*)"]],
+      ["git status", "allow the user's for shell, .git only", ["Bash(git status:*)"]],
+      ["git status", "allow the user's for shell, .git only", ["Bash(git status)"]],
+      ["timeout 5 git status; git log", "allow /inert for shell, .git only", ["Bash(git status:*)"]],
+      ["env -i git status", "ask", ["Bash(git:*)"]],
       ["git status", "allow", ["Bash"]],
     ];
     for (const [command, expected, allow] of cases) assert.equal(await gitOf(command, allow, inert), expected, command);
@@ -292,6 +326,7 @@ describe("a permission decision", () => {
       effect: "ask",
       reason: "The rule Read wants to be asked",
       rule: "Read(./a)",
+      path: "/repo/proj/a",
     });
   });
 
@@ -422,6 +457,8 @@ describe("protected files", () => {
       ["/repo/proj/.github/workflows/x.yml", "acceptEdits", {}, "allow"],
       ["/repo/proj/.gitignore", "acceptEdits", {}, "allow"],
       ["/repo/proj/.outrider/settings.json", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.outrider/memory/MEMORY.md", "acceptEdits", {}, "deny"],
+      ["/repo/proj/.outrider/memory/x.md", "acceptEdits", { allow: ["Edit(./.outrider/memory/**)"] }, "allow"],
       ["/repo/proj/.claude/settings.local.json", "acceptEdits", { allow: ["Edit"] }, "deny"],
       ["/repo/proj/.claude/settings.json", "acceptEdits", { allow: ["Edit(.claude/**)"] }, "allow"],
       ["/repo/proj/.claude/worktrees/a/src/x.ts", "acceptEdits", {}, "allow"],

@@ -15,13 +15,32 @@ export async function decide(
   resolve: ResolvePath = async (path) => path,
 ): Promise<Decision> {
   const decisions: Decision[] = [];
-  for (const action of actions)
-    decisions.push(action.kind === "run" ? await decideRun(policy, action, resolve) : await decideOther(policy, action));
+  for (const action of actions) decisions.push(await decideAction(policy, action, resolve));
+  decisions.push(...(await guardGitFiles(policy, actions)));
   const strictest = decisions.length === 0 ? untouched : decisions.reduce(stricter);
   const git = decisions.find((decision) => decision.git)?.git;
   if (strictest.effect === "ask" && policy.mode === "dontAsk")
     return { ...strictest, effect: "deny", reason: `${strictest.reason}, and mode dontAsk denies what would be asked` };
   return strictest.effect === "allow" && git ? { ...strictest, git } : strictest;
+}
+
+/** Files that together look like a repository are judged together; what does that is loaded where a name fits. */
+async function guardGitFiles(policy: Policy, actions: readonly Action[]): Promise<Decision[]> {
+  const mayBeOfGit = ({ kind, resource }: Action): boolean =>
+    kind === "edit" &&
+    /[/](?:head|co(?:nfig|mmondir)|gitdir|hooks|objects|refs|packed-refs|info|modules|worktrees)/i.test(resource);
+  if (policy.mode === "bypassPermissions" || !actions.some(mayBeOfGit)) return [];
+  return (await import("./git-folders.ts")).guardGitFiles(policy, actions);
+}
+
+/** Rules about parameters of calls are few: what reads them is loaded where there is one. */
+async function decideAction(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
+  const decideBy = (by: Policy): Promise<Decision> =>
+    action.kind === "run" ? decideRun(by, action, resolve) : decideOther(by, action);
+  const isNeeded =
+    action.input !== undefined && [...policy.deny, ...policy.ask].some(({ pattern = "" }) => /^\w+:(?!\*$)/.test(pattern));
+  if (!isNeeded) return decideBy(policy);
+  return (await import("./parameter-rules.ts")).decideParameters(policy, action, decideBy);
 }
 
 /** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */
@@ -94,7 +113,8 @@ function decideByMode(policy: Policy, action: Action): Decision {
 }
 
 export function ask(policy: Policy, action: Action, reason: string): Decision {
-  return { effect: "ask", reason, rule: suggestRule(action, policy.base) };
+  const isFile = (action.kind === "look" || action.kind === "edit") && action.resource !== "";
+  return { effect: "ask", reason, rule: suggestRule(action, policy.base), ...(isFile && { path: action.resource }) };
 }
 
 /** The question with where the rule stands that wants it asked. */

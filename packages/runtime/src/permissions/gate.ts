@@ -34,9 +34,20 @@ export type Question = {
   readonly rule?: string | undefined;
   /** A PreToolUse hook wants it to be asked. */
   readonly by?: "hook" | undefined;
+  /** The file that needs the permission, where it is one. */
+  readonly path?: string | undefined;
+  /** It would not be asked in this mode. */
+  readonly mode?: "acceptEdits" | undefined;
 };
 
-type Waiting = { readonly question: Question; readonly signal: AbortSignal; readonly settle: (answer: Answer) => void };
+/** Nobody can answer it, and why: whoever asked decides alone. */
+export type Unanswered = { readonly unanswered: string };
+
+type Waiting = {
+  readonly question: Question;
+  readonly signal: AbortSignal;
+  readonly settle: (answer: Answer | Unanswered) => void;
+};
 
 /**
  * Questions waiting for a person. That there is one is an event, whose input is masked like all that is stored; what it is about is
@@ -46,7 +57,7 @@ export class PermissionGate {
   readonly #waiting = new Map<string, Waiting>();
 
   /** Rejects with the signal's reason when the turn is aborted first. */
-  ask(question: Question, signal: AbortSignal): Promise<Answer> {
+  ask(question: Question, signal: AbortSignal): Promise<Answer | Unanswered> {
     const { requestId } = question;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -54,7 +65,7 @@ export class PermissionGate {
         reject(signal.reason);
       };
       signal.addEventListener("abort", onAbort);
-      const settle = (answer: Answer): void => {
+      const settle: Waiting["settle"] = (answer) => {
         signal.removeEventListener("abort", onAbort);
         this.#waiting.delete(requestId);
         resolve(answer);
@@ -76,6 +87,11 @@ export class PermissionGate {
   /** Aborts when nobody waits for an answer any more because the work that asked was stopped; aborted already where nobody does. */
   signal(requestId: string): AbortSignal {
     return this.#waiting.get(requestId)?.signal ?? AbortSignal.abort();
+  }
+
+  /** Whoever would have answered cannot; nothing happens when somebody has answered already. */
+  giveUp(requestId: string, unanswered: string): void {
+    this.#waiting.get(requestId)?.settle({ unanswered });
   }
 
   /** Programs without types answer too: what is neither a yes nor a no is refused, and the question stays open. */

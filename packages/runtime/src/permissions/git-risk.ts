@@ -1,4 +1,4 @@
-import { readGit, splitGit } from "./git-commands.ts";
+import { type GitCall, readGit, splitGit } from "./git-commands.ts";
 import { gitRow, gitRowOf } from "./git-rows.ts";
 import { type GivenOption, readWords } from "./option-grammar.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
@@ -30,7 +30,9 @@ export function gitRisk(words: Words, from: number): string | undefined {
       subcommand,
       operands.map(({ word }) => word),
       later,
-    ) ?? (subcommand === "config" && from < 3 ? configRisk(words) : undefined)
+    ) ??
+    sweepRisk(call, { options, operands: operands.map(({ word }) => word) }) ??
+    (subcommand === "config" && from < 3 ? configRisk(words) : undefined)
   );
 }
 
@@ -59,6 +61,31 @@ function operandRisk(subcommand: string, operands: Words, later: Words): string 
   if (/^(?:push|fetch|pull|ls-remote)$/.test(subcommand) && action && later.includes(action) && isPlace(action))
     return `git would use the repository ${action.text}, which may run programs`;
   return undefined;
+}
+
+/** Takes away files that git does not know: settings and rules are among them, unless it is told to keep to other folders. */
+function sweepRisk(
+  { subcommand, rest }: GitCall,
+  given: { options: readonly GivenOption[]; operands: Words },
+): string | undefined {
+  const has = (...names: string[]): boolean => given.options.some(({ name }) => names.includes(name));
+  const sweeps =
+    subcommand === "clean"
+      ? !has("-n", "--dry-run")
+      : subcommand === "stash" && has("-a", "-u", "--all", "--include-untracked") && isPush(rest[0]);
+  if (!sweeps) return undefined;
+  const isNamed = subcommand === "stash" && isPlain(rest[0]) && !rest[0].text.startsWith("-");
+  const folders = isNamed ? given.operands.slice(1) : given.operands;
+  // Behind `save` stands a message.
+  if (isNamed && rest[0]?.text === "save") return "git stash save would take away settings and rules as well";
+  const isElsewhere = (word: ShellWord): boolean => isPlain(word) && /^(?!\.{0,2}\/*$)[^:*?[\]\\]+$/.test(word.text);
+  return folders.length > 0 && folders.every(isElsewhere)
+    ? undefined
+    : `git ${subcommand} would take away settings and rules as well`;
+}
+
+function isPush(action: ShellWord | undefined): boolean {
+  return !isPlain(action) || action.text.startsWith("-") || /^(?:push|save)$/.test(action.text);
 }
 
 /** Of these subcommands, what a rule for git covers. */

@@ -50,7 +50,7 @@ export const gitRows: Readonly<Record<string, Row>> = {
   "check-ignore": text,
   checkout: checking,
   "cherry-pick": { runs: "-e --edit", looks: "-nxs -m: -X: --strategy: --strategy-option: -S?", operands: "text" },
-  clean: { looks: "-e: --exclude:", operands: "text" },
+  clean: { looks: "-dfinqxX -e: --exclude: --force --dry-run --quiet --interactive", operands: "writes" },
   clone: {
     looks: `-qvnls -b: --branch: --origin: --revision: --shallow-exclude: --ref-format: ${remote}`,
     reads: "--reference: --reference-if-able:",
@@ -139,7 +139,7 @@ export const gitRows: Readonly<Record<string, Row>> = {
   "sparse-checkout": text,
   stash: {
     ...patches,
-    looks: `${patchValues} -akqSu -m: --message:`,
+    looks: `${patchValues} -akqSu -m: --message: --all --include-untracked --keep-index --staged --quiet`,
     lists: "--pathspec-from-file:",
     runs: "-p --patch --ext-diff --textconv",
     operands: "text",

@@ -18,6 +18,11 @@ describe("the toolchain that a module of Go names", () => {
     ["go 1.20\ntoolchain go1.22.10\n", own, true],
     ["toolchain go1.20-mine\n", own, true],
     ["toolchain ./x\n", own, true],
+    ["go 1.22\n", "go1.22", false],
+    ["go 1.22.1\n", "go1.22", true],
+    ["go 1.22.3.1\n", own, false], // there are three numbers
+    ["go 2.0.1\n", "go3.0.0", false],
+    ["go 1.21.9\n", own, false],
     ["toolchain default\n", own, false],
     ["toolchain local\n", own, false],
     ["require example.org/toolchain v1.0.0\n", own, false],

@@ -14,7 +14,8 @@ function isNewer(version: string, than: string): boolean {
   const [left, right] = [version, than].map((text) => text.split(".").map((part) => Number.parseInt(part, 10) || 0));
   for (let at = 0; at < 3; at++) {
     const difference = (left?.[at] ?? 0) - (right?.[at] ?? 0);
-    if (difference !== 0) return difference > 0;
+    if (difference > 0) return true;
+    if (difference < 0) return false;
   }
   return false;
 }

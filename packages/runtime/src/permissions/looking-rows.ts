@@ -239,14 +239,15 @@ export const lookingRows: Readonly<Record<string, Row>> = {
   },
   fd: {
     looks:
-      "-HIisgFap01uvlqV -t: -e: -d: -E: -c: -S: -j: --type: --extension: --max-depth: --min-depth: --exact-depth: --hidden --no-ignore " +
+      "-HIisgFap01uvqV -t: -e: -d: -E: -c: -S: -j: --type: --extension: --max-depth: --min-depth: --exact-depth: --hidden --no-ignore " +
       "--no-ignore-vcs --no-ignore-parent --exclude: --glob --fixed-strings --regex --absolute-path --relative-path --color: --full-path " +
-      "--ignore-case --case-sensitive --size: --changed-within: --changed-before: --print0 --unrestricted --max-results: --list-details --quiet " +
+      "--ignore-case --case-sensitive --size: --changed-within: --changed-before: --print0 --unrestricted --max-results: --quiet " +
       "--threads: --prune --one-file-system --strip-cwd-prefix? --owner: --format: --and:",
     follows: "-L --follow",
     reads: "--ignore-file: --search-path:",
     moves: "-C: --base-directory:",
-    runs: "-x: -X: --exec: --exec-batch:",
+    // The details are what an `ls` says that is found by its name.
+    runs: "-l --list-details -x: -X: --exec: --exec-batch:",
     operands: "pattern reads",
   },
   tree: {

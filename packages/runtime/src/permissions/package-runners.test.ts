@@ -43,6 +43,11 @@ describe("what a package runner starts", () => {
       assert.deepEqual([...programs.map((words) => show(words)), ...scripts.map((text) => `script ${text}`)], started);
     });
 
+  it("is not known where its name is none", () => {
+    const open = { kind: "open", text: "a@1", splits: true, tilde: false } as const;
+    assert.deepEqual(startsOfRun("npx", [exactWord("npx"), open, exactWord("b@1")]).programs, [[open, exactWord("b@1")]]);
+  });
+
   it("is told for those alone", () => {
     assert.deepEqual(["npx", "bundle", "ls", "toString"].map(isPackageRunner), [true, true, false, false]);
   });

@@ -16,7 +16,7 @@ export function startsOfRun(
   const runner = Object.hasOwn(runners, name) ? runners[name] : undefined;
   const at = runner?.verbs ? words.findIndex((word, index) => index > 0 && !word.text.startsWith("-")) : 0;
   const verb = words[at]?.text ?? "";
-  const isRun = runner && (!runner.verbs || (at > 0 && runner.verbs.includes(firstNameOf(name, verb))));
+  const isRun = runner && (!runner.verbs || (at !== -1 && runner.verbs.includes(firstNameOf(name, verb))));
   if (!isRun) return { programs: [], scripts: [] };
   const programs: Words[] = [];
   const scripts: string[] = [];
@@ -29,7 +29,7 @@ export function startsOfRun(
     if (text.startsWith("-")) continue;
     programs.push(programFrom(words, index));
     // What stands behind an option may be its value.
-    if (index - 1 === at || !before.startsWith("-") || before === "--") left--;
+    if (!before.startsWith("-") || before === "--") left--;
     if (left < 0 || programs.length === 6) break;
   }
   const dashes = words.findIndex((word, index) => index > at && word.text === "--");
@@ -39,9 +39,9 @@ export function startsOfRun(
 
 /** `npm@latest publish` is `npm publish`. */
 function programFrom(words: Words, index: number): Words {
-  const [first, ...rest] = words.slice(index);
-  const name = isPlain(first) ? exactWord(first.text.replace(/(?<=.)@[^/]*$/, "")) : first;
-  return name ? [name, ...rest] : rest;
+  return words
+    .slice(index)
+    .map((word, at) => (at === 0 && isPlain(word) ? exactWord(word.text.replace(/(?<=.)@[^/]*$/, "")) : word));
 }
 
 /** With which words they run others, and how many words stand before those. */

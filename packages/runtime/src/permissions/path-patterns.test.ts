@@ -12,6 +12,16 @@ describe("a folder and the pattern of a rule", () => {
       ["/p/.env", "/p/src", false],
       ["/P/.ENV", "/p", true],
       ["/p/secrets", "/p/secrets-not", false],
+      ["/p/secrets/**", "/p/.outrider/worktrees/w/secrets", true],
+      ["/p/secrets/**", "/p/.outrider/worktrees/w", true],
+      ["/p/secrets/**", "/p/.outrider/worktrees", true],
+      ["/p/secrets/**", "/p/.Outrider", true],
+      ["/p/sub/secrets", "/p/sub/.outrider/worktrees/w", true],
+      ["/p/sub/secrets", "/p/.outrider/worktrees/w/sub", true],
+      ["/p/secrets/**", "/p/.outrider/worktrees/w/src", false],
+      ["/p/secrets/**", "/p/.outrider/tasks", false],
+      ["/p/secrets/**", "/p/.outrider/worktrees-not/w", false],
+      ["/p/secrets/**", "/q/.outrider", false],
     ];
     for (const [pattern, folder, expected] of cases) assert.equal(mayReach(pattern, folder), expected, `${pattern} ${folder}`);
   });
@@ -42,6 +52,14 @@ describe("a pattern of the shell and one of a rule", () => {
       ["/p/**/c", "/p/a/c", true, "same"],
       ["/P/*.TXT", "/p/a.txt", false, "same"],
       ["/p/a?/**", "/p/ab/x", false, "same"],
+      ["/p/.outrider/worktrees/*/a/x", "/p/a/**", false, "same"],
+      ["/p/.out*/w*/*/a/x", "/p/a/**", false, "same"],
+      ["/p/*r/*/*/a/x", "/p/a/**", true, "same"],
+      ["/p/*r/*/*/a/x", "/p/a/**", false, undefined],
+      ["/p/.outrider/worktrees/*/b*", "/p/a/**", false, undefined],
+      ["/p/.outrider/worktrees/*", "/p/a/**", false, "above"],
+      ["/p/.o*", "/p/a/**", false, "above"],
+      ["/p/.outrider/tasks/*/a", "/p/a/**", false, undefined],
     ];
     for (const [shell, rule, wild, expected] of cases)
       assert.equal(mayHold(shell, rule, wild), expected, `${shell} ${rule} ${wild}`);

@@ -1,11 +1,11 @@
-import { fixedPart, foldPath, overlaps } from "./paths.ts";
+import { fixedPart, foldPath, originalOf, overlaps } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 
 /** Could some file below `folder` (or `folder` itself) be one that the pattern names? */
 export function mayReach(pattern: string, folder: string): boolean {
   const fixed = foldPath(fixedPart(pattern));
   const from = foldPath(folder);
-  return isInside(from, fixed) || isInside(fixed, from);
+  return [from, originalOf(from)].some((place) => isInside(place, fixed) || isInside(fixed, place));
 }
 
 /**
@@ -23,6 +23,8 @@ export function mayHold(shellGlob: string, pattern: string, wild: boolean): "sam
     best.set(key, found);
     return found;
   };
+  const mayBeWorktrees = (at: number): boolean =>
+    overlaps(shell[at] ?? "", ".outrider", wild) && overlaps(shell[at + 1] ?? "*", "worktrees", wild);
   const step = (at: number, to: number): "same" | "above" | undefined => {
     // Names below what a rule forbids are forbidden with it.
     if (to === rule.length) return "same";
@@ -32,6 +34,7 @@ export function mayHold(shellGlob: string, pattern: string, wild: boolean): "sam
     const ways: ("same" | "above" | undefined)[] = [];
     if (name === "**") ways.push(compare(at, to + 1), compare(at + 1, to));
     if (name !== "**" && overlaps(glob, name, wild)) ways.push(compare(at + 1, to + 1));
+    if (mayBeWorktrees(at)) ways.push(compare(Math.min(at + 3, shell.length), to));
     return ways.includes("same") ? "same" : ways.find(Boolean);
   };
   return compare(0, 0);

@@ -96,7 +96,7 @@ export function isReservedName(path: string, base: RuleBase): boolean {
 }
 
 /** What belongs to running agents and may be edited like any other file. */
-const openAgentFolders = new Set(["worktrees", "tasks", "memory", "plans", "tmp"]);
+const openAgentFolders = new Set(["worktrees", "tasks", "plans", "tmp"]);
 const agentFolders = new Set(
   ".agent .agents .codex .gemini .cursor .opencode .windsurf .cline .roo .kiro .continue .amazonq".split(" "),
 );
@@ -145,7 +145,9 @@ function guardEditing(path: string, ground: Ground): Guard | undefined {
   for (const [index, name] of names.entries()) {
     const next = names[index + 1] ?? "";
     if (name === ".git") return guard(inside, "git's own files decide what git runs");
-    if ((name === ".outrider" || name === ".claude") && !openAgentFolders.has(next))
+    if (name === ".outrider" && next === "memory")
+      return guard(inside, "what is in it is told to agents, and people decide that");
+    if ((name === ".outrider" || name === ".claude") && next !== "memory" && !openAgentFolders.has(next))
       return guard(inside, "settings, hooks and skills decide what agents may do");
     if (agentFolders.has(name) && agentSettings.test(next)) return guard(inside, "settings and hooks decide what agents may do");
     if (toolFolders.has(name)) return { effect: "ask", reason: `files in ${name} are run by other tools` };
@@ -188,6 +190,14 @@ const isOfProcess = /^\/proc\/(?:\d+|self|thread-self|[^/]*[*?[][^/]*)\//;
 const isFactOfProcess =
   /^\/proc\/[^/]+\/(?:status|stat|statm|comm|limits|io|cgroup|mounts|mountinfo|oom_score|loginuid|wchan|sched|net\/\w+)$/;
 
+/**
+ * The worktrees that Outrider makes are copies of the project, in `.outrider/worktrees/NAME` below it: what a rule forbids in the project it
+ * forbids in them. Of a folded path in one, the path it is a copy of; of the folder that holds them, the project; of any other, itself.
+ */
+export function originalOf(folded: string): string {
+  return folded.replace(/\/\.outrider(?:\/worktrees\/[^/]+(?=\/|$)|(?:\/worktrees)?\/?$)/g, "");
+}
+
 /** `//x` is absolute, `/x` and `./x` and `x` start at the project, `~/x` at home. */
 export function toAbsolutePattern(pattern: string, base: RuleBase): string {
   if (pattern.startsWith("//")) return pattern.slice(1);
@@ -214,10 +224,11 @@ export function overlaps(shell: string, name: string, hidden = false): boolean {
   reachable = close(reachable);
   for (const letter of shell) {
     const next = new Set<number>();
+    let left = letter === "*" && reachable.size > 0 ? Math.min(...reachable) : name.length + 1;
+    while (left <= name.length) next.add(left++);
     for (const state of reachable) {
       const want = name[state];
-      if (letter === "*") for (let more = state; more <= name.length; more++) next.add(more);
-      else if (want === "*") next.add(state);
+      if (want === "*") next.add(state);
       else if (want !== undefined && (letter === "?" || want === "?" || want === letter)) next.add(state + 1);
     }
     reachable = close(next);

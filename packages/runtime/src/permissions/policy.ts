@@ -59,6 +59,8 @@ export type Decision = {
   readonly rule?: string;
   /** Where the rule that decided was written. */
   readonly source?: string;
+  /** With `ask`: the file it is asked about, where it is one. */
+  readonly path?: string;
 };
 
 /** Links followed to the end, as the file system would. */

@@ -4,7 +4,8 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import { decide } from "./decide.ts";
 import { lintRule } from "./lint-rule.ts";
 import type { Decision, Policy } from "./policy.ts";
-import { presetNames, rulesOfPreset, unknownPreset } from "./presets.ts";
+import { presetNames, unknownPreset } from "./preset-names.ts";
+import { rulesOfPreset } from "./presets.ts";
 import { parseRule } from "./rules.ts";
 import { checkRuleTool } from "./tool-names.ts";
 
@@ -26,6 +27,13 @@ async function judge(command: string, { mode = "default", allow = [], ask = [], 
 const dev = { allow: ["preset:dev"] };
 
 describe("preset dev", () => {
+  it("is one of those there are, and there are no others", () => {
+    assert.equal(rulesOfPreset("nope"), undefined);
+    assert.equal(rulesOfPreset("toString"), undefined);
+    assert.deepEqual(rulesOfPreset("swift"), ["Bash(swift build:*)", "Bash(swift test:*)"]);
+    assert.ok((rulesOfPreset("dev")?.length ?? 0) > 100);
+  });
+
   for (const command of [
     ...[
       "npm test",
@@ -76,6 +84,10 @@ describe("preset dev", () => {
     ],
     ...["./gradlew test", "gradle build", "mvn test", "./mvnw test", "mvn -q test", "dotnet test", "dotnet build"],
     ...["bundle exec rspec", "rubocop -a", "vendor/bin/phpunit", "mix test", "deno test", "deno task lint", "swift build"],
+    // The narrowest test that covers a change.
+    ...["node --test", "node --test test/a.test.js", "node --test --test-name-pattern=x test/", "deno test a.ts --filter x"],
+    ...["tsc --noEmit", "prettier --check .", "tox", "turbo run test", "yarn workspace a test", "yarn workspace @a/b run lint"],
+    ...["npm --prefix packages/a test", "npm --prefix a run build"],
     ...["cd packages && npm test", "npm run build && npm test"],
   ])
     it(`lets ${command} run`, async () => {
@@ -134,6 +146,11 @@ describe("preset dev", () => {
     ...["mise run test ::: deploy", "rake test release", "tox -e publish", "nox -s release", "npm run build-and-publish"],
     ...["cmake --build . --target install", "dotnet build /t:Publish", "deno test -A", "deno test https://example.com/x.ts"],
     ...["node --test /elsewhere/x.js", "npm run test-and-deploy", "yarn build-and-publish"],
+    ...["node --test ../x.js", "node --test --require ./x.js", "node --test -e 1", "node --test ~/x.js", "node --test $X"],
+    ...["deno test ../x.ts", "deno test --allow-all a.ts", "deno test jsr:@a/b", "turbo run test deploy", "turbo run deploy"],
+    ...["yarn workspace a exec x test", "yarn workspace a deploy", "yarn workspace ../a test", "yarn workspace -x test"],
+    ...["npm --prefix /x test", "npm --prefix ../x test", "npm --prefix a run deploy", "npm --prefix a exec x test"],
+    ...["npm --prefix a test --prefix /x", "tox -e publish"],
     ...["npm test; rm -rf /", "npm test && git push", "sudo make test", "PATH=. npm test", "npm test > /etc/x", "node -e 1"],
   ])
     it(`is no word for ${command}`, async () => {

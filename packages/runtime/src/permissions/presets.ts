@@ -1,11 +1,5 @@
-import { nearest } from "../util/nearest.ts";
+import { type PresetFamily, presetIn } from "./preset-names.ts";
 import { parseRule, type Rule } from "./rules.ts";
-
-/**
- * Rules for everyday work, named once instead of written out: `preset:npm` in a list of rules stands for the rules below, and `preset:dev` for
- * those of all programs. They build, test, check and format. They neither install, publish, deploy nor run what else the project names.
- */
-const presetStart = "preset:";
 
 /** What scripts, targets and tasks are called that build, test, check and format. */
 const tasks = "test build lint format fmt check typecheck type-check types tsc compile coverage unit e2e".split(" ");
@@ -36,22 +30,28 @@ const gradle =
   "build test check assemble classes compileJava compileKotlin lint ktlintCheck detekt spotlessCheck spotlessApply".split(" ");
 const maven = "compile test-compile test package verify".split(" ");
 
-const families: Readonly<Record<string, () => readonly string[]>> = {
+/**
+ * Rules for everyday work, named once instead of written out: `preset:npm` in a list of rules stands for the rules below, and `preset:dev` for
+ * those of all programs. They build, test, check and format. They neither install, publish, deploy nor run what else the project names.
+ */
+const families: Readonly<Record<PresetFamily, () => readonly string[]>> = {
   npm: () => [
-    ...scriptsOf("npm", "npm t:*", "node --test", "node --check:*"),
-    ...toolsBy("npx ", "npx --no-install ", "node_modules/.bin/", "./node_modules/.bin/"),
+    ...scriptsOf("npm", "npm t:*", "node --test:*", "node --check:*"),
+    ...exactly("npm --prefix * ", ["test", ...exactly("run ", tasks)]),
+    ...["turbo ", "turbo run "].flatMap((start) => exactly(start, tasks)),
+    ...toolsBy("", "npx ", "npx --no-install ", "node_modules/.bin/", "./node_modules/.bin/"),
   ],
   pnpm: () => [
     ...scriptsOf("pnpm", ...tasksOf("pnpm "), ...tasksOf("pnpm -r "), "pnpm ls:*", "pnpm list:*", "pnpm why:*"),
     ...toolsBy("pnpm ", "pnpm exec "),
   ],
-  yarn: () => [...scriptsOf("yarn", ...tasksOf("yarn "), "yarn list:*", "yarn why:*"), ...toolsBy("yarn ")],
-  bun: () => [...scriptsOf("bun"), ...toolsBy("bunx ")],
-  deno: () => [
-    ...exactly("deno ", ["test", "bench"]),
-    ...starting("deno ", ["lint", "fmt", "check"]),
-    ...exactly("deno task ", tasks),
+  yarn: () => [
+    ...scriptsOf("yarn", ...tasksOf("yarn "), "yarn list:*", "yarn why:*"),
+    ...["yarn workspace * ", "yarn workspace * run "].flatMap((start) => exactly(start, tasks)),
+    ...toolsBy("yarn "),
   ],
+  bun: () => [...scriptsOf("bun"), ...toolsBy("bunx ")],
+  deno: () => [...starting("deno ", ["test", "bench", "lint", "fmt", "check"]), ...exactly("deno task ", tasks)],
   cargo: () => [
     ...starting("cargo ", ["build", "check", "test", "clippy", "fmt", "bench", "doc", "nextest run", "tree", "metadata"]),
     "rustfmt:*",
@@ -65,6 +65,7 @@ const families: Readonly<Record<string, () => readonly string[]>> = {
       starting(start, pythonTools),
     ),
     ...["python", "python3"].flatMap((python) => starting(`${python} -m `, ["unittest", "compileall", "py_compile"])),
+    ...["tox", "tox run", "tox -q", "nox"],
   ],
   make: () => ["make", "make all", ...exactly("make ", tasks)],
   just: () => exactly("just ", tasks),
@@ -86,24 +87,13 @@ const families: Readonly<Record<string, () => readonly string[]>> = {
   swift: () => starting("swift ", ["build", "test"]),
 };
 
-export const presetNames: readonly string[] = ["dev", ...Object.keys(families)];
+/** Rules whose wildcards would let in other code than the project's. */
+const narrow = /^(?:node --test|deno (?:test|bench)):\*$| \* /;
 
 /** What the preset stands for, in the words of rules; undefined when there is none of that name. */
 export function rulesOfPreset(name: string): readonly string[] | undefined {
-  const named = name === "dev" ? Object.values(families) : Object.hasOwn(families, name) ? [families[name]] : undefined;
-  return named?.flatMap((rules) => rules?.() ?? []).map((pattern) => `Bash(${pattern})`);
-}
-
-/** The name in `preset:NAME`; undefined for every other rule. */
-export function presetIn(text: string): string | undefined {
-  return text.startsWith(presetStart) ? text.slice(presetStart.length) : undefined;
-}
-
-/** Why there is no such preset, with the nearest one; undefined when there is one. */
-export function unknownPreset(name: string): string | undefined {
-  if (presetNames.includes(name)) return undefined;
-  const guess = nearest(name, presetNames);
-  return `There is no preset ${JSON.stringify(name)}; ${guess === undefined ? `there are ${presetNames.join(", ")}` : `did you mean ${guess}?`}`;
+  const named = Object.entries(families).filter(([family]) => name === "dev" || name === family);
+  return named.length === 0 ? undefined : named.flatMap(([, rules]) => rules()).map((pattern) => `Bash(${pattern})`);
 }
 
 const read = new Map<string, readonly Rule[]>();
@@ -117,7 +107,7 @@ export function withPresets(rules: readonly Rule[]): readonly Rule[] {
     const known = read.get(name) ?? (rulesOfPreset(name) ?? []).map((text) => parseRule(text));
     read.set(name, known);
     const source = [rule.source, rule.text].filter(Boolean).join(", ");
-    return known.map((one) => ({ ...one, source }));
+    return known.map((one) => ({ ...one, source, ...(narrow.test(one.pattern ?? "") && { narrow: true as const }) }));
   });
 }
 

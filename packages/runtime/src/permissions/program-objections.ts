@@ -2,6 +2,7 @@ import { type CommandFiles, startsGit } from "./command-files.ts";
 import { wordsAllowed } from "./command-rules.ts";
 import { isInterpreter } from "./interpreters.ts";
 import { isPackageRunner } from "./package-runners.ts";
+import { beyondNarrow } from "./narrow-rules.ts";
 import type { ParsedCommand, Program } from "./parsed-command.ts";
 import { workFolders } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -60,6 +61,8 @@ export class ProgramObjections {
       if (!match) continue;
       const why =
         settingRisk(program) ??
+        this.#files.of(program)?.astray ??
+        (rule.narrow && rule.pattern !== undefined ? beyondNarrow(rule.pattern, program) : undefined) ??
         (match.whole ? undefined : riskOf(this.#files.of(program)?.ruled ?? program, match.words)) ??
         this.#insideObjection(program, { allow, used, words: match.words }) ??
         (match.whole && this.isExactlyAllowed(program) ? undefined : this.#fileObjection(program, true));
@@ -133,13 +136,13 @@ export class ProgramObjections {
   #fileObjection(program: Program, byRule: boolean): string | undefined {
     const { uses = [], conflict } = this.#files.of(program) ?? {};
     if (conflict) return conflict;
-    for (const { kind, target, decision, disturbed } of uses) {
+    for (const { kind, target, decision, disturbed, guarded } of uses) {
       // git itself does not write through links.
       const isMeant = byRule ? disturbed !== "moves" || program.name === "git" : disturbed === "runs" && kind === "look";
       if (disturbed && !isMeant) return disturbedPath;
       if (decision.effect === "allow") continue;
       if (byRule && kind === "look" && !target && tellsFacts(program.name)) continue;
-      if (byRule && kind === "edit" && target && this.#isOrdinary(target.path)) continue;
+      if (byRule && kind === "edit" && target && !guarded && this.#isOrdinary(target.path)) continue;
       return decision.reason;
     }
     return undefined;

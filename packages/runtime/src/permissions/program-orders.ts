@@ -34,8 +34,10 @@ export class ProgramOrders {
 
   /** `pydoc version` and `tsc version` take what lies there. */
   async #mayMeanFile({ places }: Program, ground: Ground | undefined): Promise<boolean> {
-    const folders = this.#list && ground ? await foldersOf(places, ground) : undefined;
-    return !this.#list || !folders || holdsName(folders, "version", this.#list);
+    const list = this.#list;
+    if (!list || !ground) return true;
+    const folders = await foldersOf(places, ground);
+    return !folders || holdsName(folders, "version", list);
   }
 
   /** Why a program that looks may be another one, or do what the project says. Bash has its builtins itself. */
@@ -48,7 +50,7 @@ export class ProgramOrders {
     if (by.looking && (await this.#obeys(program, { reads: by.looking.reads, ground: by.changed ? undefined : by.ground })))
       return `${program.name} may do what a file of the project says`;
     if (by.looking?.modules) {
-      const folders = list && !by.changed ? await foldersOf(program.places, by.ground) : undefined;
+      const folders = by.changed ? undefined : await foldersOf(program.places, by.ground);
       if (!list || !folders || (await mayHoldModules(folders, list))) return `${program.name} may take modules from the project`;
     }
     if (!(by.looking || program.transparent) || !programs || isBuiltin(program.name) || program.words[0]?.text.includes("/"))
@@ -65,12 +67,16 @@ export class ProgramOrders {
     const list = this.#list;
     const orders = await this.#ordersFor(program);
     if (!orders) return false;
-    const folders = list && ground && orders !== "any" ? await foldersOf(program.places, ground) : undefined;
-    if (!list || !ground || !folders || orders === "any") return true;
+    if (!list || !ground || orders === "any") return true;
+    const folders = await foldersOf(program.places, ground);
+    if (!folders) return true;
     const files = await Promise.all(by.reads.map((word) => targetsOf({ word, places: program.places }, ground)));
-    const beside = files.flat().map((target) => (target && !target.pattern ? dirname(target.path) : undefined));
-    if (beside.includes(undefined)) return true;
-    return hasOrders([...folders, ...beside.flatMap((folder) => folder ?? [])], { ...orders, list, base });
+    const beside: string[] = [];
+    for (const target of files.flat()) {
+      if (!target || target.pattern) return true;
+      beside.push(dirname(target.path));
+    }
+    return hasOrders([...folders, ...beside], { ...orders, list, base });
   }
 
   async #ordersFor({ name, words }: Program): Promise<Orders | "any" | undefined> {

@@ -11,7 +11,15 @@ export function questionOf({ name, words, isFed }: Program): "certain" | "likely
   const [first, question, ...more] = words;
   // Some take their orders from their input all the same.
   if (isFed) return undefined;
-  if (!isPlain(first) || first.text.includes("/") || !isPlain(question) || more.length > 0 || isObedient(name)) return undefined;
+  if (
+    !isPlain(first) ||
+    first.text.includes("/") ||
+    !isPlain(question) ||
+    more.length > 0 ||
+    isObedient(name) ||
+    actsAnyway(name)
+  )
+    return undefined;
   if (/^--(?:help|version)$/.test(question.text)) return "certain";
   if (/^(?:-v|-V|-version)$/.test(question.text)) return shortVersion.test(name) ? "certain" : undefined;
   if (question.text !== "version") return undefined;
@@ -21,6 +29,17 @@ export function questionOf({ name, words, isFed }: Program): "certain" | "likely
 }
 
 const list = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** Scripts that take whatever they are told for a file, a shell or an order, or do not look at it. */
+function actsAnyway(name: string): boolean {
+  return deaf.has(name) || /^(?:update|dpkg-re|deb-systemd|py3?(?:compile|clean))-/.test(name) || /^dpkg-reconfigure$/.test(name);
+}
+
+const deaf = list(
+  "bzexe gzexe vimtutor gvimtutor add-shell remove-shell savelog sensible-browser sensible-editor sensible-pager select-editor editor pager " +
+    "x-www-browser x-terminal-emulator startx xinit installkernel invoke-rc.d service ldconfig halt reboot poweroff shutdown telinit init " +
+    "lesspipe lessfile tzselect mkinitramfs bzless bzmore zless zmore pwconv pwunconv grpconv grpunconv shadowconfig",
+);
 
 /**
  * They run something of the project before they answer anything: a copy of themselves, plugins, a toolchain, a wrapper or a build file

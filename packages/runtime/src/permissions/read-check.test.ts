@@ -35,6 +35,9 @@ describe("permission for a folder", () => {
       false,
       true,
     ]);
+    const copies = ["a", "secrets/deep/x", "src/a/secrets"].map((path) => `/repo/proj/.outrider/worktrees/w/${path}`);
+    assert.deepEqual(readable({ deny: ["Read(secrets/**)", "Read(/a)"] }, ...copies), [false, false, true]);
+    assert.deepEqual(readable({ ask: ["Read(secrets/**)"] }, ...copies), [true, false, true]);
     assert.deepEqual(readable({ deny: ["Grep(./a)"] }, ...paths), [false, true, true, true, true]);
     assert.deepEqual(readable({ deny: ["Read(//repo/proj/*/deep/**)"] }, ...paths), [true, false, true, true, true]);
   });

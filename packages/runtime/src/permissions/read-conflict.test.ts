@@ -41,6 +41,13 @@ describe("files that are kept from being read", () => {
     ["below", "!/p/src/*", folders],
     ["below", "!/p/*", folders],
     ["named", "!/p/docs/*", "-"],
+    ["named", "!/p/.outrider/worktrees/*/src/secret/a", some],
+    ["named", "!/p/.outrider/worktrees/*/src/a", "-"],
+    ["below", "/p/.outrider", folders],
+    ["below", "/p/.outrider/worktrees", folders],
+    ["below", "!/p/.outrider/worktrees/*", folders],
+    ["below", "/p/.outrider/worktrees/w/docs", "-"],
+    ["below", "/p/.outrider/plans", "-"],
   ];
   for (const [type, paths, expected] of rows)
     it(`are told from others: ${type} ${paths}`, () => {

@@ -1,7 +1,7 @@
 import type { Target } from "./command-paths.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
-import { toAbsolutePattern } from "./paths.ts";
-import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
+import { forbiddenPattern, forbiddenPlace } from "./forbidden-paths.ts";
+import type { Rule, RuleBase } from "./rules.ts";
 import type { Shown } from "./shown-files.ts";
 
 type Reading = {
@@ -24,11 +24,11 @@ export function readConflict({ shown, targets, wildGlobs }: Reading, rules: read
     if (!target) return `it reads files that are not written out, and the rule ${first.text} protects some`;
     const { path, pattern } = target;
     const hit = rules.find((rule) => {
-      const absolute = toAbsolutePattern(unescapeGlob(rule.pattern ?? "//**"), base);
-      if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3));
-      if (!pattern) return shown.type === "below" && mayReach(absolute, path);
-      const held = mayHold(path, absolute, wildGlobs);
-      return held === "same" || (held === "above" && shown.type === "below");
+      const place = forbiddenPlace(rule, base);
+      if (path.endsWith("/**")) return mayReach(place, path.slice(0, -3));
+      if (!pattern) return shown.type === "below" && mayReach(place, path);
+      if (shown.type === "below" && mayHold(path, place, wildGlobs)) return true;
+      return mayHold(path, forbiddenPattern(rule, base), wildGlobs) === "same";
     });
     if (hit)
       return shown.type === "below"

@@ -1,8 +1,9 @@
 import { readGit } from "./git-commands.ts";
+import { isHarmlessJq } from "./jq-filters.ts";
 import { readLooking, rowOfLooks } from "./looking-options.ts";
 import { optionsOf, readWords, type ReadWords, type Row } from "./option-grammar.ts";
 import { lookingCommand, lookingRowOf, rowOf } from "./program-table.ts";
-import { isHarmlessJq, readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
+import { readAwk, readFind, readJq, readPrintf, readSed, readTest, readYq } from "./read-only-scripts.ts";
 import type { Program } from "./parsed-command.ts";
 import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
 
@@ -88,7 +89,10 @@ export function lookingOf(program: Program): Looking | undefined {
     case "set":
     case "shopt":
     case "wait":
-      return looksAtNothing; // the parser has seen what they change
+      // The parser has seen what they change; those with no word behind them show all variables.
+      return rest.length === 0 && /^(?:export|readonly|declare|typeset|set)$/.test(name)
+        ? { ...looksAtNothing, environment: "all" }
+        : looksAtNothing;
   }
   const writer = fileWriters.get(name);
   if (writer) return readWriter(name, writer, rest);

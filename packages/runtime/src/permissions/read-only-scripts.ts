@@ -1,5 +1,7 @@
+import { isHarmlessAwk } from "./awk-programs.ts";
 import { asksAboutFile, comparesFiles } from "./file-tests.ts";
 import { comparesFile, endOfProgram, runsProgram, takesValue } from "./find-expression.ts";
+import { isHarmlessJq, isHarmlessYq } from "./jq-filters.ts";
 import { readLooking, rowOfLooks } from "./looking-options.ts";
 import type { Row } from "./option-grammar.ts";
 import type { Looking } from "./read-only-commands.ts";
@@ -16,8 +18,9 @@ const jqRow = rowOfLooks(
   "-rncesSRjaCM --raw-output --null-input --compact-output --exit-status --slurp --sort-keys --raw-input --join-output --tab --indent: " +
     "--ascii-output --color-output --monochrome-output --stream --unbuffered --seq",
 );
+/** Without `-s`, which writes a file for each part in one of the two programs of that name. */
 const yqRow = rowOfLooks(
-  "-rjePCMNncsy -I: -o: -p: --raw-output --yaml-output --unwrapScalar --tojson --exit-status --prettyPrint --colors --no-colors --no-doc --null-input --indent: --output-format: --input-format:",
+  "-rjePCMNncy -I: -o: -p: --raw-output --yaml-output --unwrapScalar --tojson --exit-status --prettyPrint --colors --no-colors --no-doc --null-input --indent: --output-format: --input-format:",
 );
 
 /** `sed` that prints; in-place editing counts as changing the files, when the script itself is harmless. */
@@ -37,8 +40,11 @@ function withLines(word: ShellWord): ShellWord {
   return word.numbered !== undefined && /^[\d,;$pdq=]+$/.test(word.numbered) ? exactWord("1p") : word;
 }
 
+/** `texts`: the commands `a`, `i` and `c` count as well, whose text goes to the end of the line. */
+export type SedTexts = { readonly texts?: boolean };
+
 /** Addresses and commands that only print or change what is printed: no `e`, `w`, `r`, nor their flags of `s`. */
-export function isHarmlessSed(script: string): boolean {
+export function isHarmlessSed(script: string, { texts = false }: SedTexts = {}): boolean {
   if (hasSplitBrackets(script)) return false;
   let at = 0;
   const match = (pattern: RegExp): boolean => {
@@ -55,6 +61,7 @@ export function isHarmlessSed(script: string): boolean {
     if (match(/[qQ]\s*\d*/y)) continue;
     if (match(/[:btT]\s*\w*/y)) continue;
     if (match(/\{/y)) continue;
+    if (texts && match(/[aic](?:\\[\s\S]|[^\\\n])*(?=\n|$)/y)) continue;
     if (match(/s([/|,#@:!~%])(?:\\[\s\S]|(?!\1)[^\\\n])*\1(?:\\[\s\S]|(?!\1)[^\\\n])*\1[gpiI\d]*(?=[\s;}]|$)/y)) continue;
     if (match(/y([/|,#@:])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1(?=[\s;}]|$)/y)) continue;
     return false;
@@ -67,7 +74,7 @@ function hasSplitBrackets(script: string): boolean {
   const plain = script.replace(/\\[\s\S]/g, "");
   const delimiters = new Set([...plain.matchAll(/[sy]([/|,#@:!~%])/g)].map(([, delimiter = "/"]) => delimiter));
   if (/(?:^|[\s;,{}!\d$])\//.test(plain)) delimiters.add("/"); // an address
-  return [...plain.matchAll(/\[\^?\]?([^\]]*)(?:\]|$)/g)].some(([, inside = ""]) =>
+  return [...plain.matchAll(/\[\^?\]?((?:\[[:.=].*?[:.=]\]|[^\]])*)(?:\]|$)/g)].some(([, inside = ""]) =>
     [...inside].some((letter) => delimiters.has(letter)),
   );
 }
@@ -82,17 +89,9 @@ export function readAwk(words: Words): Looking | undefined {
 /** Nothing of it may run a program: its own program is written out, and behind that stand files, which bash may have to find. */
 export function isWrittenAwk(words: Words): boolean {
   const program = readLooking(words, awkRow)?.operands[0];
-  const last = words.indexOf(program ?? exactWord(""));
-  const isFile = ({ kind }: ShellWord, at: number): boolean => last !== -1 && at > last && (kind === "glob" || kind === "below");
-  return words.every((word, at) => isFile(word, at) || (isPlain(word) && !/system|getline|[|@]/.test(word.text)));
-}
-
-/** Only `print` writes to files: a `>` that no `print` stands before compares, and so does one in a condition. */
-function isHarmlessAwk(program: string): boolean {
-  if (/system|getline|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARG[VC]|@/.test(program)) return false;
-  if (program.replaceAll("||", "").includes("|")) return false;
-  const rest = program.replace(/\b(?:if|while)\s*\([^()"/\\]*\)/g, " ");
-  return !/print.*>/s.test(rest);
+  const files = program ? words.slice(words.indexOf(program) + 1) : [];
+  const isFile = (word: ShellWord): boolean => files.includes(word) && (word.kind === "glob" || word.kind === "below");
+  return words.every((word) => isFile(word) || (isPlain(word) && !/system|getline|[|@]/.test(word.text)));
 }
 
 /** `jq` whose filter names neither modules nor the environment. */
@@ -116,21 +115,15 @@ export function readJq(words: Words): Looking | undefined {
   return isPlain(filter) && isHarmlessJq(filter.text) ? { ...nothing, reads: [...files, ...rest] } : undefined;
 }
 
-/** Names neither modules nor the environment. */
-export function isHarmlessJq(filter: string): boolean {
-  return !/(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list)\b|\$ENV/.test(filter);
-}
-
 /** `yq` whose expression reads nothing but its files; there are two programs of that name. */
 export function readYq(words: Words): Looking | undefined {
   const options = readLooking(words, yqRow);
   const operands = options?.operands ?? [];
-  const isNamed = isPlain(operands[0]) && /^(?:e|eval|ea|eval-all)$/.test(operands[0].text);
+  const [first] = operands;
+  const isNamed = isPlain(first) && /^(?:e|eval|ea|eval-all)$/.test(first.text);
   const [expression, ...files] = isNamed ? operands.slice(1) : operands;
-  const isHarmless =
-    isPlain(expression) && isHarmlessJq(expression.text) && !/load|env|eval|system|split_doc/.test(expression.text);
   // One of them starts `jq`.
-  return isHarmless ? { ...nothing, reads: files, starts: true } : undefined;
+  return isPlain(expression) && isHarmlessYq(expression.text) ? { ...nothing, reads: files, starts: true } : undefined;
 }
 
 const findFlags = new Set(

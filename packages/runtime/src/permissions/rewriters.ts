@@ -1,3 +1,4 @@
+import { readExpression } from "./find-expression.ts";
 import type { Program } from "./parsed-command.ts";
 import { exactWord, type ShellWord } from "./shell-words.ts";
 import { firstNameOf } from "./subcommand-names.ts";
@@ -17,6 +18,7 @@ const nothing: Rewritten = { named: [], below: [] };
 
 export function rewrittenBy({ name, words }: Pick<Program, "name" | "words">): Rewritten {
   const rest = words.slice(1);
+  if (name === "find") return deletedBy(rest);
   const operands = rest.filter(({ text }) => !text.startsWith("-"));
   const [first] = operands;
   const verb = first === undefined ? "" : firstNameOf(name, first.text);
@@ -31,6 +33,14 @@ export function rewrittenBy({ name, words }: Pick<Program, "name" | "words">): R
   if (!form) return { ...nothing, named };
   const targets = operands.filter((word) => !form.verbs?.test(word.text)).map(toFolder);
   return { named, below: targets.length > 0 ? targets : [exactWord(".")], endings: form.endings };
+}
+
+/** `find -delete` works on all that is below where it starts; a name keeps it to files with that ending. */
+function deletedBy(words: readonly ShellWord[]): Rewritten {
+  const { starts, actions, only } = readExpression(words);
+  if (!actions.includes("-delete")) return nothing;
+  const [, ending] = /\.(\w+)$/.exec(only ?? "") ?? [];
+  return { named: [], below: starts, endings: ending === undefined ? undefined : [ending] };
 }
 
 /** To go, `./...` is all that is below; patterns in quotes are the program's own. */

@@ -8,7 +8,7 @@ const covered: [from: number, lines: string][] = [
   [0, "ls; sort a"],
   [
     1,
-    `sort -u a; sort a -- -o x; sort -k 1 a; wc $x; ls $x; npx sort -o x; cp -t a/b c; cp -S .b c d; mv --suffix=.b c d; ls -S a/b; tar cf a b; make A=b; make -j4 all; find . -name x; test -f a; [ -n "$x" ];
+    `sort -u a; sort a -- -o x; sort -k 1 a; wc $x; ls $x; npx sort -o x; cp -t a/b c; cp -b c d; mv --backup=simple c d; ls -S a/b; tar cf a b; make A=b; make -j4 all; find . -name x; test -f a; [ -n "$x" ];
      printf '%s' "$x"; awk '{print $1}' a; sed s/a/b/ x; curl -s http://x; export FOO=1; declare -x FOO=1; unset FOO; gcc -c a.c; gcc -Wall a.c; npm test; npm run x; unheard-of --x; head -n 5 a; rsync -a a b;
      ssh h ls -o; ssh -v h; ssh h; go --unheard-of build; git status; fd -C a; tar xf a -C b; node; python3; sort --version; sort --help; python3 -m; uv pip list; touch -r a b; tar --get -f a -C b;
      toString a; tar -t -f a; read FOO`,

@@ -51,7 +51,7 @@ function ownRisk(
     case "gmake":
       return makeVariableRisk(rest);
     case "find":
-      return findRisk(rest);
+      return findRisk(rest, findActions);
     case "gcc":
     case "g++":
     case "cc":
@@ -72,7 +72,7 @@ function ownRisk(
     case "readarray":
       return declarationRisk(name, rest);
   }
-  if (toldWhatToWrite.test(name)) return `${name} writes and runs what it is told`;
+  if (isEditor(name)) return `${name} writes and runs what it is told`;
   const set = /^(?:p?npm|yarn)$/.test(name) && rest.find((word) => /^--config\./.test(word.text));
   if (set) return `${name} ${set.text} can make it do something else`;
   const started = startOfProgram(name, words[1]);
@@ -83,7 +83,11 @@ function ownRisk(
 }
 
 /** Editors and debuggers: their commands come from options, files and the input, and lead anywhere. */
-const toldWhatToWrite =
+export function isEditor(name: string): boolean {
+  return editors.test(name);
+}
+
+const editors =
   /^(?:r?ed|ex|r?vim?|nvim|r?view|[gen]?vimdiff|vim\.\w+|vimx|g?vim|emacs|emacsclient|nano|pico|micro|joe|kak|hx|gdb|lldb)$/;
 
 /** The word at which the program stands that these start; 0 for others. */
@@ -110,15 +114,16 @@ function declarationRisk(name: string, words: readonly ShellWord[]): string | un
     if (word.text.includes("[") || word.text.includes("(") || word.kind !== "exact" || /^[-+].*[inaA]/.test(word.text))
       return `${name} may evaluate a word`;
     const variable = /^[A-Za-z_]\w*/.exec(word.text)?.[0];
-    if (variable !== undefined && !isOrdinaryName(variable, undefined)) return `${variable} may change what other programs do`;
+    if (variable !== undefined && !isOrdinaryName({ name: variable }, undefined))
+      return `${variable} may change what other programs do`;
   }
   return undefined;
 }
 
 const findActions = /^-(?:delete|fprint.*|fls|files0-from|L|H|follow)$/;
 
-function findRisk(words: readonly ShellWord[]): string | undefined {
-  const action = words.find((word) => isPlain(word) && findActions.test(word.text));
+export function findRisk(words: readonly ShellWord[], actions: RegExp): string | undefined {
+  const action = words.find((word) => isPlain(word) && actions.test(word.text));
   return action && `find ${action.text} changes or reads other files`;
 }
 
@@ -152,7 +157,7 @@ function optionRisk(
   const [first] = behind;
   if (first && mayBeOption(first)) return optionRisk({ name, words: [unknownWord, ...behind], row }, 1);
   const later = options.filter(({ at }) => at + 1 >= from);
-  const suffix = later.find((option) => isSuffix(name, option) && option.value?.text.includes("/"));
+  const suffix = later.find((option) => isSuffix(name, option) && (copiers.test(name) || option.value?.text.includes("/")));
   if (suffix) return `${name} ${suffix.name} can write other files`;
   const risk = later.find((option) => isRisky(name, option));
   if (risk) return `${name} ${risk.name} can ${verbs[isFollowing(name, risk) ? "follows" : risk.effect]}`;
@@ -160,6 +165,9 @@ function optionRisk(
   if (doubt && !tellsFacts(name) && hasRiskyOption(name, row)) return `${name}: ${doubt}`;
   return undefined;
 }
+
+/** What they keep of an old file gets a name that is written nowhere: `cp -bS rc a .bash` writes `.bashrc`. */
+const copiers = /^(?:cp|mv|ln|install)$/;
 
 /** What is put behind a name must not lead elsewhere. */
 function isSuffix(name: string, { name: option }: GivenOption): boolean {

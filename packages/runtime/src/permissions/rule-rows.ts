@@ -39,13 +39,14 @@ export const ruleRows: Readonly<Record<string, Row>> = {
     looks: "-vqU -t?",
     reads: "-r: --requirement: -c: --constraint:",
     configures:
-      "-i: -f: --index-url: --extra-index-url: --find-links: --proxy: --cert: --client-cert: --trusted-host: --config-settings: --python: --cache-dir: --isolated",
+      "-i: -f: --index-url: --extra-index-url: --find-links: --proxy: --cert: --client-cert: --trusted-host: --config-settings: --python: --cache-dir: --isolated --user --break-system-packages",
     runs: "-e: --editable: --global-option: --install-option: --build-option:",
     writes: "--target: --prefix: --root: --log: --report: --src: -d: --dest:",
     operands: "text",
   },
   uv: {
-    configures: "--index: --default-index: -i: --index-url: --extra-index-url: --find-links: -f: --config-file: --python: -p:",
+    configures:
+      "--index: --default-index: -i: --index-url: --extra-index-url: --find-links: -f: --config-file: --python: -p: --system --break-system-packages",
     moves: "--directory: --project:",
     runs: "--with: --with-editable: --with-requirements:",
     operands: "text",

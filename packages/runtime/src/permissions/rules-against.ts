@@ -3,12 +3,13 @@ import { ask, askBy } from "./decide.ts";
 import type { ListFolder } from "./glob-words.ts";
 import type { FileUse, Program } from "./parsed-command.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
-import { toAbsolutePattern } from "./paths.ts";
+import { forbiddenPattern, forbiddenPlace } from "./forbidden-paths.ts";
 import { type Decision, denied, type Policy } from "./policy.ts";
 import { namesOfProgram, namesIn } from "./possible-names.ts";
 import { readConflict } from "./read-conflict.ts";
 import type { Looking } from "./read-only-commands.ts";
-import { type Action, denies, namesTool, type Rule, unescapeGlob } from "./rules.ts";
+import { type Action, denies, namesTool, type Rule } from "./rules.ts";
+import { asModule } from "./script-names.ts";
 import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
 import { writeConflict } from "./write-conflict.ts";
@@ -57,9 +58,8 @@ export class RulesAgainst {
     const { base } = this.#policy;
     if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
     if (!pattern || rule.pattern === undefined) return undefined;
-    const absolute = toAbsolutePattern(unescapeGlob(rule.pattern), base);
-    if (path.endsWith("/**")) return mayReach(absolute, path.slice(0, -3)) ? "maybe" : undefined;
-    return mayHold(path, absolute, this.#wildGlobs) === "same" ? "surely" : undefined;
+    if (path.endsWith("/**")) return mayReach(forbiddenPlace(rule, base), path.slice(0, -3)) ? "maybe" : undefined;
+    return mayHold(path, forbiddenPattern(rule, base), this.#wildGlobs) === "same" ? "surely" : undefined;
   }
 
   /** Files that are not written out may be those that rules protect. */
@@ -76,7 +76,7 @@ export class RulesAgainst {
   async shown(program: Program, by: { looking: Looking | undefined; find: Find }): Promise<string | undefined> {
     const rules = this.#rules.filter(({ kind }) => kind === "look").map(({ rule }) => rule);
     if (rules.length === 0) return undefined;
-    const shown = shownBy(program) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
+    const shown = shownBy(asModule(program)) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
     if (!shown) return undefined;
     const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by.looking);
     const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));

@@ -128,6 +128,10 @@ describe("a rule", () => {
       ["Skill(domain:x)", note("Skill", "domain:x"), true],
       ["Skill(deploy)", note("Skill", "other"), false],
       ["Skill(deploy)", note("Task", "deploy"), false],
+      ["WebFetch(domain:*.example.org)", reach("https://a.example.org/x"), true],
+      ["WebFetch(domain:*.example.org)", reach("https://example.org/x"), false],
+      ["WebFetch(domain:ex*.org)", reach("https://example.org/x"), false],
+      ["Read(.env)", look("/repo/proj/sub/.env"), false],
     ];
     for (const [text, action, expected] of cases)
       assert.equal(allows(parseRule(text), action, base), expected, `${text} ${action.resource}`);
@@ -150,6 +154,67 @@ describe("a rule", () => {
     for (const [text, action, expected] of cases)
       assert.equal(denies(parseRule(text), action, base), expected, `${text} ${action.resource}`);
     assert.equal(toPathTest(parseRule("Read"), base)("/anything"), true);
+  });
+
+  it("forbids with a star all that it forbids in Claude Code", () => {
+    const cases: [string, Action, boolean][] = [
+      ["Skill(ab *)", note("Skill", "ab"), true],
+      ["Skill(ab *)", note("Skill", "abc"), true],
+      ["Skill(ab:*)", note("Skill", "abc"), true],
+      ["Skill(ab:*)", note("Skill", "ab:c"), true],
+      ["Skill(ab *)", note("outrider_command_skills", "ab"), true],
+      ["Skill(ab*)", note("Skill", "ab/c:d"), true],
+      ["Skill(ab *)", note("Skill", "a"), false],
+      ["Skill(ab)", note("Skill", "abc"), false],
+      ["Agent(plug:*)", note("Task", "plug:x"), true],
+      ["Agent(plug:*)", note("Task", "other"), false],
+      ["mcp__server__*", reach("", "mcp__server__tool"), true],
+      ["mcp__server__get_*", reach("", "mcp__server__get_x"), true],
+      ["mcp__server__get_*", reach("", "mcp__server__set_x"), false],
+      ["WebFetch(domain:*.example.org)", reach("https://a.b.example.org"), true],
+      ["WebFetch(domain:*.example.org)", reach("https://example.org"), true],
+      ["WebFetch(domain:*.example.org)", reach("https://badexample.org"), false],
+      ["WebFetch(domain:ex*.org)", reach("https://a.example.org"), true],
+      ["WebFetch(domain:example.org)", reach("https://example.org./x"), true],
+      ["WebFetch(https://a/*)", reach("https://a/x/y?z"), true],
+      ["Read(.env)", look("/repo/proj/sub/.env"), true],
+      ["Read(./.env.*)", look("/repo/proj/a/b/.env.local"), true],
+      ["Read(*.pem)", look("/repo/proj/a/x.pem"), true],
+      ["Read(secrets/)", look("/repo/proj/a/secrets/x"), true],
+      ["Read(secrets/*)", look("/repo/proj/a/secrets/x"), false],
+      ["Read(/.env)", look("/repo/proj/sub/.env"), false],
+      ["Read(.env)", look("/repo/else/.env"), false],
+      ["Read(a[12])", look("/repo/proj/a1"), true],
+      ["Read(a[12])", look("/repo/proj/a[12]"), true],
+      ["Read(a[12])", look("/repo/proj/abc"), false],
+    ];
+    for (const [text, action, expected] of cases)
+      assert.equal(denies(parseRule(text), action, base), expected, `${text} ${action.resource}`);
+    const anchored = anchorRule(parseRule("Read(.env)"), "/repo");
+    assert.deepEqual(
+      ["/repo/.env", "/repo/a/.env", "/else/.env"].map((path) => denies(anchored, look(path), base)),
+      [true, true, false],
+    );
+    assert.equal(allows(anchored, look("/repo/a/.env"), base), false);
+  });
+
+  it("is judged in a moment, however many wildcards it has", () => {
+    const many = "*a".repeat(60);
+    const name = `${"a".repeat(240)}c`;
+    const cases: [string, Action][] = [
+      [`Read(${many}b)`, look(`/repo/proj/${name}`)],
+      [`Read(//**/${"a*/**/".repeat(300)}b)`, look(`/${"a/".repeat(1_500)}c`)],
+      [`WebFetch(${many}b)`, reach(`https://x/${name}`)],
+      [`WebFetch(domain:${many}b)`, reach(`https://${"a".repeat(60)}.example/`)],
+      [`mcp__s__${many}b`, note(`mcp__s__${name}`)],
+    ];
+    for (const [rule, action] of cases)
+      assert.deepEqual(
+        [allows(parseRule(rule), action, base), denies(parseRule(rule), action, base)],
+        [false, false],
+        rule.slice(0, 40),
+      );
+    assert.throws(() => parseRule(`Read(${"*/".repeat(3_000)}a)`), /at most 4096 characters/);
   });
 
   it("is written for a protected place when it begins there, and not when it only reaches it", () => {

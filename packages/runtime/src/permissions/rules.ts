@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { CallKind } from "../protocol/tool-facts.ts";
-import { fixedPart, foldPath, guardOf, toAbsolutePattern } from "./paths.ts";
+import { forbiddenPatterns, isAnyDepth } from "./forbidden-paths.ts";
+import { forbidsHost, forbidsName } from "./forbidden-text.ts";
+import { fixedPart, foldPath, guardOf, originalOf, toAbsolutePattern } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
+import { anyFolders, anyText, letterOfName, matchPieces, partOfName, type Piece } from "../util/match-pieces.ts";
 
 /** `Tool` or `Tool(pattern)`, as written by a person; or `preset:NAME`, which names no tool and is opened where commands are judged. */
 export type Rule = {
@@ -11,6 +14,10 @@ export type Rule = {
   readonly pattern: string | undefined;
   /** Where it was written: a flag or a file. */
   readonly source: string | undefined;
+  /** It was a name alone before it was anchored: where it forbids, it does so in every folder below. */
+  readonly anyDepth?: boolean;
+  /** A wildcard of it stands for files and folders of the project, and for options that do no more: it is a preset's. */
+  readonly narrow?: true;
   /** A remembered answer: only this very action, from the same place; never a part of another command, never a pattern. */
   readonly exactly?: Action;
 };
@@ -29,6 +36,8 @@ export type Action = {
   readonly outside?: true;
   /** What would read the command; bash when absent. */
   readonly shell?: string;
+  /** What the call was given: deny and ask rules may speak of a parameter. */
+  readonly input?: unknown;
 };
 
 /** What rules have to say about reading a file, whoever reads it. */
@@ -38,6 +47,9 @@ export function readingOf(realPath: string): Action {
 
 /** Where relative patterns start. */
 export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
+
+/** No path and no name is longer. */
+const maxPattern = 4_096;
 
 export function parseRule(text: string, source?: string): Rule {
   const preset = /^\s*(preset:[a-z]+)\s*$/.exec(text)?.[1];
@@ -50,6 +62,8 @@ export function parseRule(text: string, source?: string): Rule {
       `Not a permission rule: ${JSON.stringify(text)}. Expected Tool or Tool(pattern), like Bash(npm test:*)`,
     );
   const pattern = match[2]?.trim();
+  if (pattern !== undefined && pattern.length > maxPattern && !isCommandTool(tool))
+    throw new RuntimeError("usage", `A pattern of a ${tool} rule has at most ${maxPattern} characters, not ${pattern.length}`);
   const whole = pattern === undefined || pattern === "" || /^:?\*$/.test(pattern) || (pattern === "**" && !isCommandTool(tool));
   return { text: text.trim(), tool, pattern: whole ? undefined : pattern, source };
 }
@@ -59,7 +73,7 @@ export function anchorRule(rule: Rule, folder: string): Rule {
   const { tool, pattern } = rule;
   const isPath = pattern !== undefined && !isCommandTool(tool) && !/^(?:Web|mcp__|Task$|Agent$|Skill$)/.test(tool);
   if (!isPath || pattern.startsWith("//") || pattern === "~" || pattern.startsWith("~/")) return rule;
-  return { ...rule, pattern: `/${join(folder, pattern)}` };
+  return { ...rule, pattern: `/${join(folder, pattern)}`, ...(isAnyDepth(pattern) && { anyDepth: true }) };
 }
 
 /** Does the rule let this happen? A doubt is a no. Commands are matched elsewhere, part by part. */
@@ -75,7 +89,9 @@ export function denies(rule: Rule, action: Action, base: RuleBase): boolean {
   if (rule.pattern === undefined) return true;
   if (action.kind === "run") return false;
   if (action.kind === "look" || action.kind === "edit") return toPathTest(rule, base)(foldPath(action.resource));
-  return matchesResource(rule.pattern, action, base);
+  const host = action.kind === "reach" && rule.pattern.startsWith("domain:") ? hostOf(action.resource) : undefined;
+  if (host !== undefined) return forbidsHost(rule.pattern.slice("domain:".length).toLowerCase(), host);
+  return forbidsName(rule.pattern, action.resource);
 }
 
 /** Was the rule written for the guarded place this file is in, or does it only happen to reach there? */
@@ -129,6 +145,7 @@ export const toolAliases: ReadonlyMap<string, string> = new Map([
   ["BashOutput", "TaskOutput"],
   ["KillShell", "TaskStop"],
   ["KillBash", "TaskStop"],
+  ["outrider_command_skills", "Skill"],
 ]);
 
 export function isCommandTool(name: string): boolean {
@@ -148,7 +165,7 @@ export function namesTool(rule: Rule, action: Action): boolean {
   if (wanted === "Read" && action.kind === "look") return true;
   if (wanted === "Bash" && action.kind === "run") return true;
   if (wanted === "Write" && action.tool === "apply_patch") return true; // it takes the place of both
-  if (wanted.includes("*")) return globToRegExp(wanted).test(tool);
+  if (wanted.includes("*")) return matchesGlob(wanted, tool);
   return wanted === tool || (/^mcp__(?:(?!__).)+$/.test(wanted) && tool.startsWith(`${wanted}__`));
 }
 
@@ -156,28 +173,26 @@ function matchesResource(pattern: string, action: Action, base: RuleBase): boole
   if (action.kind === "reach" && pattern.startsWith("domain:")) {
     const domain = pattern.slice("domain:".length).toLowerCase();
     const host = hostOf(action.resource);
-    return host !== undefined && (host === domain || host.endsWith(`.${domain}`));
+    if (host === undefined) return false;
+    return domain.startsWith("*.") ? host.endsWith(domain.slice(1)) : host === domain || host.endsWith(`.${domain}`);
   }
-  if (action.kind === "look" || action.kind === "edit")
-    return globToRegExp(toAbsolutePattern(pattern, base)).test(action.resource);
-  return globToRegExp(pattern).test(action.resource);
+  if (action.kind === "look" || action.kind === "edit") return matchesGlob(toAbsolutePattern(pattern, base), action.resource);
+  return matchesGlob(pattern, action.resource);
 }
 
 /**
  * Does the rule forbid a file, given its folded path? Made once for many of them.
+ * It forbids the copy of that file in a worktree as well.
  * `x/**` forbids `x` too: whoever replaces the folder replaces what is in it. And `x` forbids what is in it, should it be a folder.
  */
 export function toPathTest(rule: Rule, base: RuleBase): (folded: string) => boolean {
   if (rule.pattern === undefined) return () => true;
-  const pattern = foldPath(toAbsolutePattern(unescapeGlob(rule.pattern), base));
-  const file = globToRegExp(pattern);
-  const other = globToRegExp(pattern.endsWith("/**") ? pattern.slice(0, -3) : `${pattern.replace(/\/$/, "")}/**`);
-  return (folded) => file.test(folded) || other.test(folded);
-}
-
-/** What is taken literally is taken as a wildcard: more is forbidden, never less. */
-export function unescapeGlob(pattern: string): string {
-  return pattern.replace(/\\([*?])/g, "$1");
+  const globs = forbiddenPatterns(rule, base).flatMap((written) => {
+    const pattern = foldPath(written);
+    return [pattern, pattern.endsWith("/**") ? pattern.slice(0, -3) : `${pattern.replace(/\/$/, "")}/**`];
+  });
+  const forbids = (folded: string): boolean => globs.some((glob) => matchesGlob(glob, folded));
+  return (folded) => forbids(folded) || (folded.includes("/.outrider/") && forbids(originalOf(folded)));
 }
 
 function describePath(real: string, base: RuleBase): string {
@@ -185,28 +200,30 @@ function describePath(real: string, base: RuleBase): string {
   return path.replace(/[*?]/g, "\\$&");
 }
 
-const compiled = new Map<string, RegExp>();
+const compiled = new Map<string, readonly Piece[]>();
 
-function globToRegExp(glob: string): RegExp {
-  const known = compiled.get(glob);
-  if (known) return known;
-  const source = glob
+function matchesGlob(glob: string, text: string): boolean {
+  const known = compiled.get(glob) ?? readGlob(glob);
+  if (compiled.size > 1_000) compiled.clear();
+  compiled.set(glob, known);
+  return matchPieces(known, text);
+}
+
+/** `**` is anything, `*` and `?` stay within a name, and a wildcard after a backslash is itself. */
+function readGlob(glob: string): Piece[] {
+  return glob
     .replace(/(?:\*\*\/)+/g, "**/")
     .split(/(\\[*?]|\*\*\/|\*\*|\*|\?)/)
-    .map((piece) => {
-      if (/^\\[*?]$/.test(piece)) return piece;
-      if (piece === "**/") return "(?:.*/)?";
-      if (piece === "**") return ".*";
-      if (piece === "*") return "[^/]*";
-      if (piece === "?") return "[^/]";
-      return piece.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+    .filter((word) => word !== "")
+    .map((word) => {
+      if (word === "**/") return anyFolders;
+      if (word === "**") return anyText;
+      if (word === "*") return partOfName;
+      if (word === "?") return letterOfName;
+      return { kind: "text", text: /^\\[*?]$/.test(word) ? word.slice(1) : word };
     });
-  const expression = new RegExp(`^${source.join("")}$`, "s");
-  if (compiled.size > 1_000) compiled.clear();
-  compiled.set(glob, expression);
-  return expression;
 }
 
 function hostOf(url: string): string | undefined {
-  return URL.canParse(url) ? new URL(url).hostname.toLowerCase() : undefined;
+  return URL.canParse(url) ? new URL(url).hostname.toLowerCase().replace(/\.$/, "") : undefined;
 }

@@ -18,6 +18,27 @@ export function withScript(program: Program): readonly Program[] {
   return [program, ...[started, ...run].map((one) => ({ ...program, ...one, inside: [] }))];
 }
 
+/** Modules that Python is told to run: the first, and those that it would run in turn, as `-m cProfile -m x` does. Empty when one is not written out. */
+export function modulesRun(name: string, words: readonly ShellWord[]): readonly string[] {
+  if (!/^(?:python|pypy)/.test(name)) return [];
+  const first = words.findIndex((word, index) => index > 0 && !/^-./.test(word.text));
+  const moduleAt = (index: number): string | undefined => {
+    const [, attached] = /^-[a-zA-Z]*?m(.*)$/s.exec(words[index]?.text ?? "") ?? [];
+    const next = words[index + 1];
+    return attached === undefined ? undefined : attached || (isPlain(next) ? next.text : "");
+  };
+  const isModule = words.slice(1, first === -1 ? undefined : first).some((_, index) => moduleAt(index + 1) !== undefined);
+  return isModule ? words.flatMap((_, index) => (index === 0 ? [] : (moduleAt(index) ?? []))) : [];
+}
+
+/** The program, or the module that Python runs instead of a script. */
+export function asModule(program: Program): Program {
+  const [module] = modulesRun(program.name, program.words);
+  if (module === undefined) return program;
+  const at = program.words.findIndex((word, index) => index > 0 && word.text.endsWith(module));
+  return { ...program, name: module, words: [exactWord(module), ...program.words.slice(at + 1)] };
+}
+
 function programOf(
   first: ShellWord,
   rest: readonly ShellWord[],

@@ -12,14 +12,15 @@ import { ProgramReader } from "./program-reader.ts";
 import { ScriptNumbers } from "./script-numbers.ts";
 import { beforeAny, valueOnceSet, withAssignment } from "./shell-bindings.ts";
 import { ShellScope } from "./shell-scope.ts";
-import { setByTheWay, type Setters, settersIn } from "./shell-setters.ts";
+import { setByTheWay, type Setters, settersIn, setsVariables } from "./shell-setters.ts";
 import { doubtAboutText, hasTornWord, textOfRedirection } from "./shell-syntax.ts";
 import { settingObjection } from "./shell-variables.ts";
-import { readWord, type ShellWord, unknownWord } from "./shell-words.ts";
+import { exactWord, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import type { GivenName } from "./wrappers.ts";
 
 const maxLevels = 2_000;
 const maxRounds = 16;
+const computedName = "it may set a variable by a computed name";
 
 type Of<Type> = Extract<SyntaxNode, { type: Type }>;
 
@@ -59,14 +60,16 @@ export class ScriptReader {
     this.#scope.bindings = beforeAny(isInner ? { ...found, any: true } : found, this.#scope.numbers);
     if (given) this.#scope.bind(...given);
     this.#visit(script);
+    this.#findings.doubt(found.computed ? computedName : undefined);
     this.#findings.doubt(this.#scope.numbers.mayCompute(text) ? "it may compute with ((…))" : undefined);
     this.#scope.numbers = numbers;
   }
 
   #noteSetters({ setters }: Setters): void {
-    for (const { name, exported, temporary } of setters) {
+    for (const { name, exported, temporary, text } of setters) {
       this.#findings.doubt(settingObjection(name, temporary));
-      if (!temporary) this.#findings.settings.push({ name, value: undefined, exported });
+      const value = text === undefined ? undefined : exactWord(text);
+      if (!temporary) this.#findings.settings.push({ name, value, exported });
     }
   }
 
@@ -295,7 +298,10 @@ export class ScriptReader {
       for (const one of assignments) scope.bindings = withAssignment(scope.known(), one, scope.numbers);
       return;
     }
-    const program = this.#programs.read(wordsOfCommand([name, ...args], scope.known()), settings);
+    const words = wordsOfCommand([name, ...args], scope.known());
+    const program = this.#programs.read(words, settings);
+    // Found by way of a variable, it may set names that are written nowhere.
+    if (name.parts && setsVariables(`${words[0]?.text}`)) this.#findings.doubt(computedName);
     scope.bindings = scope.without(scope.bindings, node);
     const texts = [...this.#input.words, ...redirects.flatMap(textOfRedirection)];
     this.#findings.addProgram(this.#programs.withInput(program, texts));

@@ -1,11 +1,11 @@
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
-import { isHarmlessSed } from "./read-only-scripts.ts";
+import { isHarmlessSed, type SedTexts } from "./read-only-scripts.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 type Words = readonly ShellWord[];
 
 /** A script of sed that may run or write; in-place editing is judged by the files. */
-export function sedRisk(words: Words, row: Row): string | undefined {
+export function sedRisk(words: Words, row: Row, allowing: SedTexts = {}): string | undefined {
   const { options, operands } = readWords(row, words);
   const valuesOf = (...names: string[]): GivenOption[] => options.filter(({ name }) => names.includes(name));
   if (valuesOf("-f", "--file").length > 0) return "sed takes its script from a file";
@@ -13,7 +13,7 @@ export function sedRisk(words: Words, row: Row): string | undefined {
     return "sed would keep the old files elsewhere";
   const given = valuesOf("-e", "--expression");
   const scripts = given.length > 0 ? given.map(({ value }) => value) : operands.slice(0, 1).map(({ word }) => word);
-  return scripts.every((word) => word?.kind === "exact" && isHarmlessSed(word.text))
+  return scripts.every((word) => word?.kind === "exact" && isHarmlessSed(word.text, allowing))
     ? undefined
     : "the script of sed may run or write something";
 }

@@ -1,4 +1,5 @@
 import { readWords, type Row } from "./option-grammar.ts";
+import { settingObjection } from "./shell-variables.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /**
@@ -86,7 +87,9 @@ function declares(words: readonly ShellWord[], row: Row): string | undefined {
     return "it declares variables in a way that is not followed";
   const isName = ({ word }: { word: ShellWord }): boolean =>
     /^[A-Za-z_]\w*(?:=|$)/.test(word.text) && (word.kind === "exact" || word.text.includes("="));
-  return operands.every(isName) ? undefined : "it may set a variable by a computed name";
+  if (!operands.every(isName)) return "it may set a variable by a computed name";
+  // Also what variables have been put into: the names that bash gets to see.
+  return operands.map(({ word }) => settingObjection(word.text.replace(/=.*/s, ""), false)).find((found) => found !== undefined);
 }
 
 /** `declare -a x='(…)'` evaluates what is in the quotes. An array that is written out has no text here. */

@@ -20,11 +20,13 @@ export type Setter = {
   readonly temporary: boolean;
   /** Only ever digits, if the variables it is made of are; `maybeNothing` among them: or nothing at all. */
   readonly madeOf: readonly string[];
+  /** The whole value, where it is written out. */
+  readonly text?: string | undefined;
   /** No letter of a pattern in it, if there is none in these variables. Undefined: may hold one. */
   readonly plainOf: readonly string[] | undefined;
 };
 
-type Value = Pick<Setter, "madeOf" | "plainOf">;
+type Value = Pick<Setter, "madeOf" | "plainOf" | "text">;
 /** Made of what no variable is: may be any text. */
 const notDigits: readonly string[] = ["*"];
 const maybeNothing = "?";
@@ -32,12 +34,16 @@ const anyText: Value = { madeOf: notDigits, plainOf: undefined };
 const noText: Value = { madeOf: notDigits, plainOf: [] };
 const number: Value = { madeOf: [], plainOf: [] };
 
-/** Every variable that this part of a script may set. `any`: it may set others that cannot be told. */
-export type Setters = { readonly setters: readonly Setter[]; readonly any: boolean };
+/**
+ * Every variable that this part of a script may set. `any`: it may set others that cannot be told.
+ * `computed`: among them some whose names are not written out where they are set.
+ */
+export type Setters = { readonly setters: readonly Setter[]; readonly any: boolean; readonly computed?: boolean };
 
 export function settersIn(root: SyntaxNode): Setters {
   const setters: Setter[] = [];
   let any = false;
+  let computed = false;
   const temporary = new Set<SyntaxNode>();
   const add = (name: string, value: Value, node?: SyntaxNode): void => {
     setters.push({ name, ...value, exported: false, temporary: node !== undefined && temporary.has(node) });
@@ -59,8 +65,9 @@ export function settersIn(root: SyntaxNode): Setters {
       case "Command": {
         if (node.name) for (const part of node.prefix) temporary.add(part);
         const found = setByCommand(node);
-        any ||= found === "any";
-        if (found !== "any") setters.push(...found);
+        any ||= typeof found === "string";
+        computed ||= found === "computed";
+        if (typeof found !== "string") setters.push(...found);
         break;
       }
       default:
@@ -69,7 +76,7 @@ export function settersIn(root: SyntaxNode): Setters {
     forEachChild(node, visit);
   };
   visit(root);
-  return { setters, any };
+  return { setters, any, computed };
 }
 
 /** What a piece of syntax sets where it stands: `${x:=a}`, `((x = 1))`, `{x}>`. */
@@ -128,7 +135,16 @@ function namesMadeOf(
 }
 
 function assignedValue({ value, index }: Assignment): Value {
-  return { madeOf: value.type === "Word" && !index ? digitsOf(value) : notDigits, plainOf: plainNames(value) };
+  return {
+    madeOf: value.type === "Word" && !index ? digitsOf(value) : notDigits,
+    plainOf: plainNames(value),
+    text: writtenValue(value),
+  };
+}
+
+function writtenValue(value: Assignment["value"]): string | undefined {
+  const [word] = value.type === "Word" ? readWord(value, noBindings) : [];
+  return isPlain(word) ? word.text : undefined;
 }
 
 function valueOfEach(words: readonly Word[]): Value {
@@ -145,7 +161,7 @@ const mapRow: Row = { looks: "-t -d: -n: -O: -s: -u: -c:", runs: "-C:", operands
 const declareRow: Row = { looks: "-rxgaAfFiIlnptu", operands: "text" };
 const printfRow: Row = { changes: "-v:", ordered: true, operands: "text" };
 
-function setByCommand(node: Command): Setter[] | "any" {
+function setByCommand(node: Command): Setter[] | "any" | "computed" {
   if (!node.name) return [];
   const [word] = readWord(node.name, noBindings);
   if (!isPlain(word)) return "any";
@@ -153,31 +169,40 @@ function setByCommand(node: Command): Setter[] | "any" {
   if (unfollowed.test(name)) return "any";
   const row = Object.hasOwn(settingBuiltins, name) ? settingBuiltins[name] : undefined;
   if (!row) return [];
+  // Behind a name in quotes, bash takes `x=$y` apart like any other word.
+  if (node.name.text !== name) return "computed";
   const words = node.args.flatMap((argument) => (argument.type === "Word" ? readWord(argument, noBindings) : []));
   const { options, operands, doubt } = readWords(row, words);
-  if (doubt !== undefined || options.some(({ effect }) => effect === "unknown" || effect === "runs")) return "any";
+  if (doubt !== undefined) return row === printfRow ? "any" : "computed";
+  if (options.some(({ effect }) => effect === "unknown" || effect === "runs")) return "any";
   const exported = name === "export" || options.some((option) => option.name === "-x");
   const found: Setter[] = [];
   // What it is made of is told by the assignment itself.
   for (const argument of node.args)
-    if (argument.type === "Assignment") found.push({ name: argument.name, exported, temporary: false, ...number });
+    if (argument.type === "Assignment")
+      found.push({ name: argument.name, exported, temporary: false, ...number, text: writtenValue(argument.value) });
   const named = [
     ...options.filter(({ effect }) => effect === "changes").map(({ value }) => value),
     ...(row === printfRow ? [] : operands.map((operand) => operand.word)),
   ];
   for (const one of named) {
     const variable = one && variableIn(one);
-    if (variable === undefined) return "any";
+    if (variable === undefined) return "computed";
     found.push({ name: variable, exported, temporary: false, ...(name === "unset" ? noText : anyText) });
   }
   const unnamed = found.length === 0 && Object.hasOwn(defaultNames, name) ? defaultNames[name] : undefined;
   return unnamed === undefined ? found : [{ name: unnamed, exported, temporary: false, ...anyText }];
 }
 
-/** Known although the value is not: `x=$y`. */
-function variableIn({ kind, text }: ShellWord): string | undefined {
+/** Known although the value is not: `"x=$y"`. What bash takes apart may hold other names. */
+function variableIn({ kind, text, splits }: ShellWord): string | undefined {
   const [, name, sign] = /^([A-Za-z_]\w*)(\+?=|$)/.exec(text) ?? [];
-  return kind === "exact" || sign ? name : undefined;
+  return kind === "exact" || (sign && !splits) ? name : undefined;
+}
+
+/** Gives variables values by names it is told. */
+export function setsVariables(name: string): boolean {
+  return Object.hasOwn(settingBuiltins, name) && settingBuiltins[name] !== printfRow;
 }
 
 /** Set by builtins that are given no name. */

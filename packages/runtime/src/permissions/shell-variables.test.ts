@@ -12,16 +12,16 @@ function assertRows(check: (name: string) => boolean, rows: Record<"yes" | "no",
 
 describe("a variable", () => {
   it("is ordinary where its name means nothing to bash and programs", () =>
-    assertRows((name) => isOrdinaryName(name, environment), {
+    assertRows((name) => isOrdinaryName({ name }, environment), {
       yes: "x FOO my_name REPLY CI NODE_ENV COLOR",
       no: "EDITED lower PATH HOME LD_PRELOAD GIT_DIR BASH_ENV PS1 IFS x[0] 1x https_proxy",
     }));
 
   it("may be ordinary where the environment is not known", () =>
-    assertRows((name) => isOrdinaryName(name, undefined), { yes: "EDITED x", no: "PATH RANDOM" }));
+    assertRows((name) => isOrdinaryName({ name }, undefined), { yes: "EDITED x", no: "PATH RANDOM" }));
 
   it("may be exported where no program has heard of it", () =>
-    assertRows((name) => isOrdinaryExport(name, environment), {
+    assertRows((name) => isOrdinaryExport({ name }, environment), {
       yes: "x FOO_1 MY_NAME A CI",
       no: "FOOD lower COLOR npm_config_x http_proxy EDITED PATH",
     }));
@@ -33,6 +33,20 @@ describe("a variable", () => {
     assert.equal(isHarmlessVariable("TZ", unknownWord), false);
     assert.equal(isHarmlessVariable("TZ", { ...exactWord("UTC"), tilde: true }), false);
     assert.equal(isHarmlessVariable("TZ"), false);
-    assert.equal(isHarmlessVariable("LANG"), true);
+  });
+
+  it("may hold the name of a language or a terminal, and no path", () => {
+    for (const text of ["C", "C.UTF-8", "de_DE@euro", "de:en", ""]) {
+      assert.equal(isHarmlessVariable("LANGUAGE", exactWord(text)), true, text);
+      assert.equal(isOrdinaryExport({ name: "LC_ALL", value: exactWord(text) }, environment), true, text);
+      assert.equal(isOrdinaryName({ name: "LANG", value: exactWord(text) }, environment), true, text);
+    }
+    assert.equal(isHarmlessVariable("TERM", exactWord("xterm-256color")), true);
+    for (const name of ["LANG", "LANGUAGE", "LC_MESSAGES", "TERM"])
+      for (const value of [exactWord("../x"), exactWord("a/b"), exactWord(".."), unknownWord, undefined]) {
+        assert.equal(isHarmlessVariable(name, value), false, `${name} ${value?.text}`);
+        assert.equal(isOrdinaryName({ name, value }, environment), false, `${name} ${value?.text}`);
+        assert.equal(isOrdinaryExport({ name, value }, environment), false, `${name} ${value?.text}`);
+      }
   });
 });

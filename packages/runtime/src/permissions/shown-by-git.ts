@@ -1,6 +1,8 @@
 import { splitGit, textOption } from "./git-commands.ts";
+import { gitRow, gitRowOf } from "./git-rows.ts";
+import { readWords } from "./option-grammar.ts";
 import type { Shown } from "./shown-files.ts";
-import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
+import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /**
  * What is in the history, the index and the stash is the content of files, whatever their names were. Known not to show any: subcommands
@@ -14,6 +16,7 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
     const previous = rest[index - 1];
     return isPlain(word) || word.splits || !isPlain(previous) || !textOption.test(previous.text);
   });
+  if (copiesElsewhere(subcommand, rest)) return unknown(subcommand);
   if (tellers.has(subcommand))
     return telling.some((word) => showsContent(word, subcommand)) ? unknown(subcommand) : { type: "nothing" };
   const options = telling.filter((word) => !isPlain(word) || word.text.startsWith("-"));
@@ -35,6 +38,23 @@ export function shownByGit(words: readonly ShellWord[]): Shown {
   return (call.folders.length === 0 ? shownPaths(subcommand, rest) : undefined) ?? unknown(subcommand);
 }
 
+/** Makes files of what is in the repository at other places than they have in the project, where no rule knows them. */
+function copiesElsewhere(subcommand: string, rest: readonly ShellWord[]): boolean {
+  const before = rest.slice(0, dashes(rest));
+  const has = (pattern: RegExp): boolean => before.some((word) => !isPlain(word) || pattern.test(word.text));
+  if (subcommand === "clone") {
+    const source = readWords(gitRowOf("clone") ?? gitRow, rest).operands[0]?.word;
+    return !(isPlain(source) && isAddress.test(source.text));
+  }
+  if (subcommand === "worktree") return has(/^add$/);
+  if (subcommand === "read-tree") return has(/^--pre/);
+  if (subcommand === "update-index") return has(/^--(?:cache|index-i)/);
+  // A folder of a commit: its files would lie elsewhere.
+  return /^(?:checkout|restore)$/.test(subcommand) && has(/^(?!-|:)[^:]+:|^(?:-s|--source=).*:/);
+}
+
+const isAddress = /^(?:(?:https?|ssh|git):\/\/|[\w.-]+@[\w.-]+:)/;
+
 const unknown = (subcommand: string): Shown => ({
   type: "unknown",
   why: `git ${subcommand} shows what was in files, without naming them`,
@@ -47,7 +67,7 @@ function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | und
   if (!pathCommands.has(subcommand) || paths.length === 0 || !paths.every(isPath)) return undefined;
   const before = rest.slice(0, at);
   const isKnown = (word: ShellWord): boolean =>
-    isPlain(word) && (word.text.startsWith("-") ? keepingOption.test(word.text) : isCommit(word.text, subcommand));
+    isPlain(word) && (word.text.startsWith("-") ? keepingOption.test(word.text) : isOwnCommit.test(word.text));
   // The first word of a search is what to look for.
   const sought = subcommand === "grep" ? before.find(isOperand) : undefined;
   const searched = before.filter((word) => word !== sought);
@@ -78,11 +98,8 @@ function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
 const valued =
   /^(?:-n|--(?:format|since|until|after|before|author|committer|grep|date|max-count|skip|diff-filter|stat-width|stat-count))$/;
 
-/** A name that cannot be the number of a file's content, nor lead to one. */
-function isCommit(text: string, subcommand: string): boolean {
-  if (subcommand === "show") return isCommitOnly(exactWord(text));
-  return /^[\w./~^@-]+$/.test(text) && !/^[0-9a-f]{4,64}$/i.test(text);
-}
+/** What is checked out, and what that was made from: any other name may be a file's content, or a tree in which paths are other files. */
+const isOwnCommit = /^(?:HEAD|@)(?:~\d*|\^(?!\d))*(?:\.{2,3}(?:HEAD|@)(?:~\d*|\^(?!\d))*)?$/;
 
 /** Shows more or less of the files that are named, never another one. */
 const keepingOption =

@@ -38,7 +38,7 @@ describe("what git shows of files", () => {
       git log -p; git log --patch; git log $x; git log "$x"; git reflog -p; git show; git show HEAD; git diff; git diff --stat -p; git diff --cached; git grep x; git blame; git unheard-of; git toString; git unheard-of --stat; git toString --stat; git diff -- a 'b*'; git archive x;
       git diff "$x" --stat; git log -p -- 'a*'; git log -p -- ':(top)a'; git log -p --; git -C x diff -- a; git diff --output=x -- a; git show 1234567 -- a; git show main -- a; git diff abcdef12 -- a; git log -p $x -- a; git diff "x$y" -- a;
       git stash -p -- a; git diff-tree HEAD -- a; git grep -f x y -- a; git grep x abcd1234 -- a; git log -p -- "a$x"; git commit -C "$x$y" $z; git log --format "$x"; git show "--stat$x"; git commit -S "$x" --patch`,
-    "below a": `git diff -- a; git diff HEAD~1 -- a; git log -p main -- a; git show HEAD -- a; git show HEAD~2^ -- a; git blame -- a; git grep x -- a; git grep -n x HEAD -- a; git grep deadbeef -- a; git log -p --since="2 days" -- a; git diff -U5 v1.0 -- a`,
+    "below a": `git diff -- a; git diff HEAD~1 -- a; git log -p HEAD~2 -- a; git show HEAD -- a; git show HEAD~2^ -- a; git blame -- a; git grep x -- a; git grep -n x HEAD -- a; git grep deadbeef -- a; git log -p --since="2 days" -- a; git diff -U5 HEAD^ -- a`,
     "below a b": "git diff -- a b; git grep -in -- a b",
   };
   for (const [expected, text] of Object.entries(lines))

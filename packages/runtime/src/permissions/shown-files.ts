@@ -54,7 +54,7 @@ const searchers = list("grep egrep fgrep zgrep bzgrep xzgrep");
 /** Given a folder, they show what is in it. ripgrep has settings and ignore files of its own that make it look at hidden files. */
 const folderReaders = list("diff rg ag ack ugrep rgrep sdiff colordiff");
 const copiers = list("cp mv install");
-const archivers = list("tar bsdtar zip 7z 7za 7zr rar cpio pax ar rsync scp sftp gzip bzip2 xz zstd rclone");
+const archivers = list("tar bsdtar zip 7z 7za 7zr rar cpio pax ar rsync scp sftp gzip bzip2 xz zstd rclone zipfile tarfile");
 
 /** `-d recurse` recurses as much as `-r` does. A letter may stand in a cluster or be part of a value: both count. */
 function mayRecurse({ text, kind, splits }: ShellWord): boolean {

@@ -2,9 +2,9 @@ import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /** Subcommands that run, fetch or configure what they are told: a rule for the program alone does not cover them. */
 const telling: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:exec|x|explore|init|create|innit|edit|set|set-script|config|c)$/,
+  npm: /^(?:link|ln|exec|x|explore|init|create|innit|edit|set|set-script|config|c)$/,
   pnpm: /^(?:exec|dlx|create|init|config|c|setup|env|patch-commit)$/,
-  yarn: /^(?:exec|dlx|create|init|config|plugin|node|set|patch-commit)$/,
+  yarn: /^(?:global|link|exec|dlx|create|init|config|plugin|node|set|patch-commit)$/,
   docker:
     /^(?:run|exec|create|cp|build|buildx|builder|compose|stack|swarm|service|plugin|commit|load|import|save|export|context|config|login|start|container|update|attach)$/,
   podman:
@@ -32,6 +32,8 @@ export function subcommandRisk(name: string, words: readonly ShellWord[], from: 
     const option = words.slice(from).find((word) => isPlain(word) && containerOptions.test(word.text));
     if (option) return `${name} ${option.text.replace(/=.*/s, "")} reaches out of the container`;
   }
+  const everywhere = globalRisk(name, words, from);
+  if (everywhere) return everywhere;
   if (!Object.hasOwn(telling, name)) return undefined;
   const at = words.findIndex((word, index) => index > 0 && !(isPlain(word) && word.text.startsWith("-")));
   const subcommand = words[at];
@@ -39,3 +41,17 @@ export function subcommandRisk(name: string, words: readonly ShellWord[], from: 
   if (!isPlain(subcommand)) return `what ${name} is to do is not written out`;
   return telling[name]?.test(subcommand.text) ? `${name} ${subcommand.text} runs or configures what it is told` : undefined;
 }
+
+/** Packages for all projects are written outside this one. Telling which there are is not meant. */
+function globalRisk(name: string, words: readonly ShellWord[], from: number): string | undefined {
+  if (!/^(?:npm|pnpm|yarn|bun)$/.test(name)) return undefined;
+  const option = words.find(
+    (word, at) =>
+      at >= Math.max(from, 1) && (globally.test(word.text) || (/^--loc/.test(word.text) && /global|^[^=]*$/.test(word.text))),
+  );
+  const verb = words.slice(1).find((word) => isPlain(word) && !word.text.startsWith("-"))?.text ?? "";
+  return option && !tells.test(verb) ? `${name} ${option.text} writes outside the project` : undefined;
+}
+
+const globally = /^(?:-[a-zA-Z]*g[a-zA-Z]*|--glo\w*(?:=.*)?)$/;
+const tells = /^(?:ls|list|la|ll|root|prefix|bin|outdated|view|info|show|why|explain|help|get|pm|run|run-script|test|t|start)$/;

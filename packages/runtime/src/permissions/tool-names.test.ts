@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkRuleTool, unknownTool } from "./tool-names.ts";
+import { checkRuleTool, unknownTool, unofferedTool } from "./tool-names.ts";
 
 describe("names of tools", () => {
   it("are those of this program, of Claude Code, of hosts and of any MCP server", () => {
@@ -11,6 +11,22 @@ describe("names of tools", () => {
     assert.equal(unknownTool("deploi", ["deploy"]), 'There is no tool "deploi"; did you mean deploy?');
     assert.match(unknownTool("xyzzy") ?? "", /^There is no tool "xyzzy"(?!; did you mean)/);
     assert.match(unknownTool("xmcp__files") ?? "", /^There is no tool "xmcp__files"/);
+  });
+
+  it("are all that Claude Code announces at the start of a session", () => {
+    const announced =
+      "AskUserQuestion Bash CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree ExitPlanMode ExitWorktree Glob Grep ListAgents " +
+      "Monitor NotebookEdit Read ReportFindings ScheduleWakeup SendMessage Skill StructuredOutput Task TaskCreate TaskGet TaskList TaskStop " +
+      "TaskUpdate ToolSearch WebFetch WebSearch Workflow Write";
+    assert.deepEqual(
+      announced.split(" ").flatMap((name) => unknownTool(name) ?? []),
+      [],
+    );
+  });
+
+  it("can be offered also where that depends on skills and agents", () => {
+    assert.deepEqual(["Read", "Skill", "SendMessage"].map(unofferedTool), [undefined, undefined, undefined]);
+    assert.match(unofferedTool("Workflow") ?? "", /There is no tool "Workflow"/);
   });
 
   it("may have a wildcard where some name begins like that", () => {

@@ -1,6 +1,6 @@
 import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
-import { presetIn, unknownPreset } from "./presets.ts";
+import { presetIn, unknownPreset } from "./preset-names.ts";
 import { parseRule, toolAliases } from "./rules.ts";
 
 /** Tools of this program, and names from Claude Code for which there is no tool here: programs written for it pass them. */
@@ -9,7 +9,7 @@ const knownNames: readonly string[] = (
   "Skill SlashCommand KillShell KillBash BashOutput TaskOutput TaskInput TaskStop TaskCreate TaskGet TaskUpdate TaskList AgentOutput AgentOutputTool " +
   "ExitPlanMode EnterPlanMode EnterWorktree ExitWorktree AskUserQuestion StructuredOutput ListMcpResources ListMcpResourcesTool " +
   "ReadMcpResource ReadMcpResourceTool ToolSearch LSP Monitor PowerShell SendMessage SendUserMessage SendUserFile TeamCreate TeamDelete " +
-  "CronCreate CronDelete CronList RemoteTrigger PushNotification ScheduleWakeup Brief Config Sleep REPL Workflow"
+  "CronCreate CronDelete CronList RemoteTrigger PushNotification ScheduleWakeup Brief Config Sleep REPL Workflow ListAgents ReportFindings"
 ).split(" ");
 
 /** Those that can be offered, in the order of the documentation; the last three where somebody is there to talk to. */
@@ -17,6 +17,9 @@ const ownNames: readonly string[] =
   "Bash BackgroundProcess TaskOutput TaskInput TaskStop Monitor CronCreate CronList CronDelete ScheduleWakeup Read Write Edit apply_patch NotebookEdit Glob Grep WebFetch WebSearch TodoWrite TaskCreate TaskGet TaskUpdate TaskList Task Agent AskUserQuestion EnterPlanMode ExitPlanMode".split(
     " ",
   );
+
+/** Offered where there is something for them: a skill, an agent to talk to. */
+const dependentNames: readonly string[] = ["Skill", "SendMessage"];
 
 /** Why a name is the name of no tool, with the nearest one; undefined when it is one. Tools of MCP servers and of commands may come later: any may be named. */
 export function unknownTool(name: string, more: readonly string[] = []): string | undefined {
@@ -33,7 +36,8 @@ export function unknownTool(name: string, more: readonly string[] = []): string 
 
 /** Why nothing is offered under a name, which may be one that only rules and other programs know. */
 export function unofferedTool(name: string): string | undefined {
-  return /^mcp__/.test(name) || ownNames.includes(name) ? undefined : missing(name, ownNames);
+  const names = [...ownNames, ...dependentNames];
+  return /^mcp__/.test(name) || names.includes(name) ? undefined : missing(name, names);
 }
 
 /** A name that rules know a tool by is meant as that tool. */

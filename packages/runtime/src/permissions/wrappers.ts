@@ -5,9 +5,10 @@ import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import { startsOfRun } from "./package-runners.ts";
+import { modulesRun } from "./script-names.ts";
 import type { Setting } from "./parsed-command.ts";
 import { isWrittenAwk } from "./read-only-scripts.ts";
-import { isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
+import { exactWord, isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
 
 /** What a program would run in turn. */
 export type Inner =
@@ -92,6 +93,7 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
     case "complete":
       return words.every((word) => isPlain(word) && !/^-.*[CxF]/.test(word.text)) ? [] : [obscure(name, words)];
     default:
+      if (/^git-./.test(name)) return [ofGitProgram(name, words)];
       return words.some((word) => isTold(name, word.text)) ? [obscure(name, words)] : [];
   }
 }
@@ -183,12 +185,13 @@ function isFixed(words: Words): boolean {
 
 /** `env` takes whatever holds an `=` for a variable. */
 function settingsAt(words: Words, from: number): Setting[] {
-  const names = words.slice(from).map(({ text }) => /^([^=]*)=/s.exec(text)?.[1]);
-  const end = names.indexOf(undefined);
-  return names.slice(0, end === -1 ? names.length : end).map((name = "") => ({ ...exportedSetting, name }));
+  const rest = words.slice(from);
+  const end = rest.findIndex(({ text }) => !text.includes("="));
+  return rest.slice(0, end === -1 ? rest.length : end).map((word) => {
+    const at = word.text.indexOf("=");
+    return { name: word.text.slice(0, at), value: { ...word, text: word.text.slice(at + 1) }, exported: true };
+  });
 }
-
-const exportedSetting = { value: undefined, exported: true };
 
 function ofEnv(words: Words): Inner[] {
   const start = skipOptions(words, wrapper("i0v", "uC", { long: ["--ignore-environment", "--null", "--unset=", "--chdir="] }));
@@ -275,12 +278,18 @@ function ofInterpreter(name: string, words: Words): Inner[] {
   const [, ...rest] = words;
   const operand = rest.findIndex((word) => !isPlain(word) || !/^-./s.test(word.text));
   const options = operand === -1 ? rest : rest.slice(0, operand + 1);
-  if (options.some((word) => code.test(word.text))) return [obscure(name, words, false)];
+  if (options.some((word) => code.test(word.text)) || modulesRun(name, words).some(takesCode))
+    return [obscure(name, words, false)];
   if (options.some((word) => isPlain(word) && /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
   const file = rest[operand];
   if (!isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
     return [{ type: "hidden", reason: `${name} reads its program from its input` }];
   return [];
+}
+
+/** Modules of Python that run code, or commands, which are given as words or in the input. */
+function takesCode(module: string): boolean {
+  return /^(?:timeit|pdb|bdb|ipdb|code|codeop|asyncio|idlelib(?:\..*)?|IPython|ptpython|bpython|)$/.test(module);
 }
 
 /** Enough to forbid what it runs: whoever allows the runner has allowed that. */
@@ -369,6 +378,12 @@ function ofWatch(words: Words): Inner[] {
 function joined(words: Words, how: { sameShell: boolean; transparent: boolean }): Inner {
   if (!words.every(isPlain)) return { type: "hidden", reason: "code is put together while it runs" };
   return { type: "script", text: words.map((word) => word.text).join(" "), ...how };
+}
+
+/** `git-push`, as git itself starts it from a folder of its own. */
+function ofGitProgram(name: string, words: Words): Inner {
+  const call = [exactWord("git"), exactWord(name.slice("git-".length)), ...words.slice(1)];
+  return { type: "program", words: call, at: 0, sameShell: false, transparent: false };
 }
 
 /** Commands that git is given to run. */

@@ -3,11 +3,13 @@ import { splitGit } from "./git-commands.ts";
 import type { ListFolder } from "./glob-words.ts";
 import type { Target } from "./command-paths.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
-import { toAbsolutePattern } from "./paths.ts";
-import { type Rule, type RuleBase, unescapeGlob } from "./rules.ts";
+import { forbiddenPlace } from "./forbidden-paths.ts";
+import type { Rule, RuleBase } from "./rules.ts";
 import type { FileUse, Program } from "./parsed-command.ts";
 import { rewrittenBy } from "./rewriters.ts";
+import { asModule } from "./script-names.ts";
 import { exactWord, isPlain } from "./shell-words.ts";
+import { extractionRisk } from "./written-files.ts";
 
 type Touched = { readonly kind: "look" | "edit"; readonly target: { readonly path: string } | undefined };
 type Ground = {
@@ -27,9 +29,7 @@ export async function writeConflict(program: Program, uses: readonly Touched[], 
   for (const { kind, target } of uses) {
     if (!target || !(kinds.includes(kind) || (kind === "edit" && target.path.endsWith("/**")))) continue;
     const folder = target.path.replace(/\/\*\*$/, "");
-    const reaching = ground.rules.find((rule) =>
-      mayReach(toAbsolutePattern(unescapeGlob(rule.pattern ?? "//**"), ground.base), folder),
-    );
+    const reaching = ground.rules.find((rule) => mayReach(forbiddenPlace(rule, ground.base), folder));
     const isFolder = folder !== target.path || (await ground.list?.(folder)) !== undefined;
     if (reaching && isFolder) return `it changes whole folders, where the rule ${reaching.text} protects files`;
   }
@@ -39,11 +39,11 @@ export async function writeConflict(program: Program, uses: readonly Touched[], 
 /** Formatters and package managers change files that no word names. */
 async function rewriteConflict(program: Program, { rules, base, list, find }: Ground): Promise<string | undefined> {
   const { named, below, endings } = rewrittenBy(program);
-  const patterns = rules.map((rule) => ({ rule, absolute: toAbsolutePattern(unescapeGlob(rule.pattern ?? "//**"), base) }));
+  const patterns = rules.map((rule) => ({ rule, place: forbiddenPlace(rule, base) }));
   const places = named.length > 0 ? await find({ word: exactWord("."), places: program.places }) : [];
   const folders = [base.root, ...places.flatMap((target) => target?.path ?? [])];
-  const kept = patterns.find(({ absolute }) =>
-    named.some((name) => name === basename(absolute) || folders.some((folder) => mayHold(join(folder, name), absolute, false))),
+  const kept = patterns.find(({ place }) =>
+    named.some((name) => name === basename(place) || folders.some((folder) => mayHold(join(folder, name), place, false))),
   );
   if (kept) return `${program.name} keeps files by itself, and the rule ${kept.rule.text} protects some`;
   for (const word of below) {
@@ -51,7 +51,7 @@ async function rewriteConflict(program: Program, { rules, base, list, find }: Gr
       const folder = target?.path.replace(/\/\*\*$/, "");
       const isFolder = folder === undefined || (await list?.(folder)) !== undefined;
       const hit = patterns.find(
-        ({ absolute }) => isFolder && mayEndIn(absolute, endings) && (folder === undefined || mayReach(absolute, folder)),
+        ({ place }) => isFolder && mayEndIn(place, endings) && (folder === undefined || mayReach(place, folder)),
       );
       if (hit) return `it changes whole folders, where the rule ${hit.rule.text} protects files`;
     }
@@ -73,9 +73,10 @@ function kindsThatChange({ name, words }: Program): readonly ("look" | "edit")[]
   return /^(?:rm|cp|chmod|chown|chgrp)$/.test(name) && has(/^-[^-]*[rRa]|^--(?:rec|arch)/) ? ["edit"] : [];
 }
 
-function changesUnnamed({ name, words }: Program): boolean {
+function changesUnnamed(program: Program): boolean {
+  const { name, words } = program;
   const call = name === "git" ? splitGit(words.slice(1)) : undefined;
-  if (!call) return name === "patch";
+  if (!call) return extractionRisk(asModule(program)) !== undefined;
   if (/^(?:clean|apply|am|sparse-checkout|read-tree|checkout-index)$/.test(call.subcommand)) return true;
   const [action] = call.rest;
   if (call.subcommand === "stash") return !isPlain(action) || !/^(?:list|show|drop|clear)$/.test(action.text);

@@ -183,6 +183,12 @@ function filesOfCall(call: GitCall): NamedFiles {
       const [action = unknownWord, ...folders] = operands;
       return { reads, writes: /^(?:add|move|remove|repair)$/.test(action.text) ? folders : [] };
     }
+    case "stash": {
+      const [action, ...files] = operands;
+      const isPush = call.rest[0] !== action || action?.text === "push";
+      const put = call.rest[0] === action ? files : operands;
+      return { reads, writes: isPush ? put.flatMap((word) => pathspecFiles({ ...call, folders: [] }, word)) : [] };
+    }
     case "clone": {
       const [source, target = source && cloneFolder(source)] = all;
       const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
@@ -211,7 +217,7 @@ function mayBeFile(word: ShellWord): boolean {
 
 /** Programs that unpack write what is in the archive, wherever that says. In a folder of their own they may. */
 export function extractionRisk({ name, words }: Pick<Program, "name" | "words">): string | undefined {
-  const row = ruleRowOf(name);
+  const row = ruleRowOf(name === "bsdtar" ? "tar" : name);
   const { options, operands } = row ? readWords(row, words.slice(1)) : { options: [], operands: [] };
   const has = (...names: string[]): boolean => options.some((option) => names.includes(option.name));
   const into = (...names: string[]): boolean =>
@@ -235,6 +241,9 @@ export function extractionRisk({ name, words }: Pick<Program, "name" | "words">)
     case "7za":
     case "7zr":
       return /^[ex]/.test(operands[0]?.word.text ?? "x") ? unknown : undefined;
+    case "zipfile":
+    case "tarfile":
+      return words.some((word) => !isPlain(word) || /^(?:-e|--ex)/.test(word.text)) ? unknown : undefined;
     case "cpio":
     case "pax":
     case "ar":

@@ -143,9 +143,16 @@ describe("a bundle", () => {
 
   it("tells what means nothing here", async () => {
     const { unused, warnings } = await load(bundle({ [manifest]: { name: "p", banana: 1, engines: {} }, ".lsp.json": {} }));
-    assert.deepEqual([unused, warnings.length], [[".lsp.json"], 1]);
-    assert.match(warnings[0] ?? "", /"banana" means nothing here/);
+    assert.deepEqual([unused.length, unused[1], warnings], [2, ".lsp.json", []]);
+    assert.match(unused[0] ?? "", /^"banana" of .*plugin\.json$/);
   });
+});
+
+it("tells of hooks for moments that never come here", async () => {
+  const hooks = { hooks: { PreToolUze: [], Setup: [{ hooks: [{ type: "command", command: "true" }] }] } };
+  const { unheardHooks, warnings } = await load(bundle({ [manifest]: { name: "p" }, "hooks/hooks.json": hooks }));
+  assert.deepEqual(warnings, []);
+  assert.match(unheardHooks.join("\n"), /hooks for Setup never run here[\s\S]*no event "PreToolUze"; did you mean "?PreToolUse/);
 });
 
 it("a folder of bundles is each of them", () => {

@@ -2,13 +2,14 @@ import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SkillFolder } from "../commands/skills/skill.ts";
 import type { HookLimits } from "../hooks/config.ts";
-import { isJsonObject, type JsonObject } from "../protocol/content.ts";
-import { RuntimeError } from "../protocol/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
+import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { isInside } from "../util/is-inside.ts";
 import { readManifest } from "./manifest.ts";
 import type { BundlePluginManifest, LoadedBundlePlugin, PluginServer } from "./plugin.ts";
 import { loadPluginAgents } from "./plugin-agents.ts";
-import { toHookSource } from "./plugin-hooks.ts";
+import { fillInAll, toHookSource, UnreadableHooks } from "./plugin-hooks.ts";
+import { noOptions, type PluginOptionValues, toOptionValues } from "./plugin-options.ts";
 import { pluginData, pluginVariables } from "./plugin-variables.ts";
 import { readBundleJson } from "./read-bundle.ts";
 
@@ -24,23 +25,29 @@ export type PluginPlace = {
   readonly pluginHome: string;
   readonly hookLimits?: HookLimits | undefined;
   readonly withoutServers?: boolean | undefined;
+  /** What its user has set of what it wants to know. */
+  readonly valuesOf?: ((id: string) => Readonly<Record<string, JsonValue>>) | undefined;
+  /** For values that name a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 };
 
 /**
- * Reads a bundle in Claude Code's layout. A manifest that is wrong refuses it, and so does a hook that should judge calls and cannot; another part
- * that is wrong is left out and told. Nothing runs.
+ * Reads a bundle in Claude Code's layout. A manifest that is wrong refuses it, and so does a hook that should judge calls and cannot
+ * (`UnreadableHooks`); another part that is wrong is left out and told. Nothing runs.
  */
 export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: PluginPlace): Promise<LoadedBundlePlugin> {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     throw new RuntimeError("not-found", `There is no plugin at ${path}`);
   const root = realpathSync.native(path);
-  const { manifest, warnings: told } = readManifest(root, ways.name ?? ways.fallbackName);
+  const { manifest, unknown } = readManifest(root, ways.name ?? ways.fallbackName);
   const { name } = manifest;
   const id = `${ways.name ?? name}@${marketplace}`;
   const data = pluginData(pluginHome, id);
   const variables = pluginVariables({ root, data });
-  const warnings = [...told];
-  const bundle: Bundle = { root, manifest, variables, warnings };
+  const { valuesOf, env = {} } = ways;
+  const options = valuesOf ? toOptionValues({ declared: manifest.userConfig, values: valuesOf(id), env }) : noOptions;
+  const warnings = [...options.warnings];
+  const bundle: Bundle = { root, manifest, variables, options, warnings };
   return {
     ...{ manifest, name, id, path: root, data, variables, warnings },
     skillFolders: skillFoldersOf(bundle),
@@ -49,7 +56,7 @@ export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: Plu
     servers: ways.withoutServers ? [] : serversOf(bundle),
     outputStyles: foldersOf(bundle, manifest.outputStyles ?? ["output-styles"]),
     bin: foldersOf(bundle, ["bin"])[0],
-    unused: unusedParts.filter((part) => existsSync(join(root, part))),
+    unused: [...unknown, ...unusedParts.filter((part) => existsSync(join(root, part)))],
   };
 }
 
@@ -78,12 +85,13 @@ export type Bundle = {
   readonly root: string;
   readonly manifest: BundlePluginManifest;
   readonly variables: Readonly<Record<string, string>>;
+  readonly options: PluginOptionValues;
   readonly warnings: string[];
 };
 
 function skillFoldersOf(bundle: Bundle): SkillFolder[] {
-  const { root, manifest, variables } = bundle;
-  const plugin = { name: manifest.name, variables };
+  const { root, manifest, variables, options } = bundle;
+  const plugin = { name: manifest.name, variables: { ...variables, ...options.shown } };
   const folder = (name: string, kind: SkillFolder["kind"]): SkillFolder => ({
     path: join(root, name),
     kind,
@@ -100,24 +108,37 @@ function skillFoldersOf(bundle: Bundle): SkillFolder[] {
 }
 
 function hooksOf(
-  { root, manifest, variables, warnings }: Bundle,
+  { root, manifest, variables, options, warnings }: Bundle,
   limits: HookLimits,
-): Pick<LoadedBundlePlugin, "hooks" | "writtenHooks"> {
+): Pick<LoadedBundlePlugin, "hooks" | "writtenHooks" | "unheardHooks"> {
   const files = ["hooks/hooks.json", ...manifest.hooks.filter((part) => part !== "hooks/hooks.json")];
   const read = files.flatMap((part) => {
-    const file = typeof part === "string" ? readBundleJson(root, part) : { hooks: part["hooks"] ?? part };
-    if (!file) {
-      if (part !== "hooks/hooks.json") throw new RuntimeError("config", `${join(root, String(part))} is not there`);
-      return [];
-    }
+    const file = typeof part === "string" ? readHooks(root, part) : { hooks: part["hooks"] ?? part };
+    if (!file) return [];
     const source = typeof part === "string" ? join(root, part) : `${join(root, ".claude-plugin/plugin.json")}`;
-    return [toHookSource(file, { source, variables, limits })];
+    return [toHookSource(file, { source, variables, options, limits })];
   });
   warnings.push(...read.flatMap((one) => one.warnings));
-  return { hooks: read.flatMap(({ hooks }) => hooks ?? []), writtenHooks: read.map(({ written }) => written) };
+  return {
+    hooks: read.flatMap(({ hooks }) => hooks ?? []),
+    writtenHooks: read.map(({ written }) => written),
+    unheardHooks: read.flatMap(({ unheard }) => unheard),
+  };
 }
 
-function serversOf({ root, manifest, warnings }: Bundle): PluginServer[] {
+/** The usual file may be missing, one that the manifest names may not. */
+function readHooks(root: string, part: string): JsonObject | undefined {
+  let file: JsonObject | undefined;
+  try {
+    file = readBundleJson(root, part);
+  } catch (error) {
+    throw new UnreadableHooks(toRuntimeError(error).message);
+  }
+  if (!file && part !== "hooks/hooks.json") throw new UnreadableHooks(`${join(root, part)} is not there`);
+  return file;
+}
+
+function serversOf({ root, manifest, options, warnings }: Bundle): PluginServer[] {
   const parts = [".mcp.json", ...manifest.mcpServers.filter((part) => part !== ".mcp.json")];
   const found = new Map<string, PluginServer>();
   for (const part of parts) {
@@ -129,10 +150,21 @@ function serversOf({ root, manifest, warnings }: Bundle): PluginServer[] {
       else {
         const other = found.get(name);
         if (other) warnings.push(`${source}: the server ${JSON.stringify(name)} takes the place of the one in ${other.source}`);
-        found.set(name, { name, value, source });
+        found.set(name, { name, value: withOptions(value, options), source });
       }
   }
   return [...found.values()];
+}
+
+/** A secret does not go where every user of the machine sees it: such a place stays as it is written, and the server fails with it. */
+function withOptions(server: JsonObject, { places, secrets }: PluginOptionValues): JsonObject {
+  const visible = Object.fromEntries(Object.entries(places).filter(([name]) => !secrets.includes(name)));
+  return Object.fromEntries(
+    Object.entries(server).map(([key, value]) => {
+      if (key === "headersHelper") return [key, value]; // nobody's words become a part of a line for a shell
+      return [key, fillInAll(value, key === "command" || key === "args" ? visible : places)];
+    }),
+  );
 }
 
 /** The usual file may be missing, one that the manifest names may not. */

@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/conte
 import { RuntimeError } from "../protocol/errors.ts";
 import { parseRule } from "../permissions/rules.ts";
 import type { BundlePluginManifest, PluginRules } from "./plugin.ts";
+import { parseNeeds } from "./plugin-needs.ts";
+import { parseOptions } from "./plugin-options.ts";
 import { isPluginName } from "./plugin-name.ts";
 import { bundlePath, readBundleJson } from "./read-bundle.ts";
 
@@ -10,7 +12,8 @@ export type ReadManifest = {
   readonly manifest: BundlePluginManifest;
   /** Undefined where the bundle has none, and is called like its folder. */
   readonly file: string | undefined;
-  readonly warnings: readonly string[];
+  /** Keys that nobody knows. */
+  readonly unknown: readonly string[];
 };
 
 const places = [".claude-plugin/plugin.json", ".outrider-plugin/plugin.json"] as const;
@@ -44,6 +47,8 @@ function parseManifest(values: JsonObject, file: string): ReadManifest {
     commands: field.paths("commands"),
     agents: field.paths("agents"),
     outputStyles: field.paths("outputStyles"),
+    userConfig: field.read("userConfig", parseOptions, "an object with a type for each key") ?? {},
+    dependencies: field.read("dependencies", parseNeeds, "a list of names, or of objects with a name") ?? [],
     hooks: field.parts("hooks"),
     mcpServers: field.parts("mcpServers"),
     systemPrompt: field.text("systemPrompt"),
@@ -55,7 +60,7 @@ function parseManifest(values: JsonObject, file: string): ReadManifest {
   return {
     manifest,
     file,
-    warnings: unknown.map((key) => `${file}: ${JSON.stringify(key)} means nothing here`),
+    unknown: unknown.map((key) => `${JSON.stringify(key)} of ${file}`),
   };
 }
 
@@ -92,6 +97,11 @@ class Fields {
     if (values === undefined) return undefined;
     if (Array.isArray(values) && values.every((item) => typeof item === "string")) return values;
     return this.#wrong(key, "a list of texts");
+  }
+
+  read<T>(key: string, parse: (value: JsonValue) => T | undefined, expected: string): T | undefined {
+    const value = this.#value(key);
+    return value === undefined ? undefined : (parse(value) ?? this.#wrong(key, expected));
   }
 
   author(): string | undefined {

@@ -9,7 +9,7 @@ const maxDepth = 8;
 const maxFiles = 200;
 
 /** `plugin:folder:name`. What an agent of a bundle asks for beyond its text, tools and model is left out: it cannot choose its own freedom. */
-export async function loadPluginAgents({ root, manifest, variables, warnings }: Bundle): Promise<AgentDefinition[]> {
+export async function loadPluginAgents({ root, manifest, variables, options, warnings }: Bundle): Promise<AgentDefinition[]> {
   const files = (manifest.agents ?? ["agents"]).flatMap((name) => filesIn(join(root, name)));
   if (files.length > maxFiles) warnings.push(`${root} holds ${files.length} agents; the first ${maxFiles} were read`);
   const agents: AgentDefinition[] = [];
@@ -17,9 +17,16 @@ export async function loadPluginAgents({ root, manifest, variables, warnings }: 
     const notes = { warnings, ignored: [] };
     const agent = await loadAgentFile(path, { notes, within: root, shownFrom: root });
     if (!agent) continue;
-    const { permissionMode: _, ...rest } = agent;
+    const { permissionMode: _, hooks, mcpServers, memory, initialPrompt: __, ...rest } = agent;
+    for (const [what, value] of Object.entries({ hooks, mcpServers, memory }))
+      if (value !== undefined) warnings.push(`${what} of the agent ${agent.name} were left out: agents of plugins have none`);
     const name = [manifest.name, ...above, agent.name].join(":");
-    agents.push({ ...rest, name, prompt: fillIn(agent.prompt, variables), source: `plugin ${manifest.name}` });
+    agents.push({
+      ...rest,
+      name,
+      prompt: fillIn(agent.prompt, { ...variables, ...options.shown }),
+      source: `plugin ${manifest.name}`,
+    });
   }
   return agents;
 }

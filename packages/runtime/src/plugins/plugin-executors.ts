@@ -22,6 +22,9 @@ export async function pluginExecutors(plugin: LoadedBundlePlugin): Promise<Plugi
       ...preprocessShellCommands(readSkill(skill)).map(
         ({ command }): PluginExecutor => ({ kind: "command", what: `/${skill.name}: ${command}` }),
       ),
+      ...Object.entries(skill.hooks ?? {})
+        .flatMap(hooksOf)
+        .map(({ what }): PluginExecutor => ({ kind: "hook", what: `/${skill.name}: ${what}` })),
       ...skill.allowedTools.map((rule): PluginExecutor => ({ kind: "allow-rule", what: `/${skill.name}: ${rule}` })),
     ]),
     ...manifest.permissions.allow.map((rule): PluginExecutor => ({ kind: "allow-rule", what: rule })),
@@ -49,11 +52,13 @@ function hooksOf([event, groups]: [string, JsonValue]): PluginExecutor[] {
 
 function describeServer(value: JsonValue): string {
   if (!isJsonObject(value)) return inWords(value);
-  const { command, args, url, env, headers } = value;
+  const { command, args, url, env, headers, headersHelper } = value;
   const line = command === undefined ? [] : [command, ...(Array.isArray(args) ? args : [])];
   const place = url === undefined ? [] : [url];
   const words = [...line, ...place].map(inWords);
-  return [...(words.length > 0 ? words : [inWords(value)]), ...pairsOf("env", env), ...pairsOf("headers", headers)].join(" ");
+  const helper = headersHelper === undefined ? [] : [`(headersHelper: ${inWords(headersHelper)})`];
+  const shown = words.length > 0 ? words : [inWords(value)];
+  return [...shown, ...pairsOf("env", env), ...pairsOf("headers", headers), ...helper].join(" ");
 }
 
 /** What its program or its address is given, as it is written: a name in there may stand for a secret of the reader's. */

@@ -16,9 +16,9 @@ export function pluginData(pluginHome: string, id: string): string {
   return join(pluginHome, "data", dataFolderName(id));
 }
 
-/** `${NAME}` of these; everything else stays as it is. */
+/** `${NAME}` and `${user_config.KEY}` of these; everything else stays as it is. */
 export function fillIn(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replace(/\$\{([A-Z_]+)\}/g, (whole, name: string) =>
+  return text.replace(/\$\{([A-Z_]+|user_config\.\w+)\}/g, (whole, name: string) =>
     Object.hasOwn(variables, name) ? (variables[name] ?? whole) : whole,
   );
 }

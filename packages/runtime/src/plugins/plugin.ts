@@ -20,6 +20,9 @@ export type BundlePluginManifest = {
   readonly commands?: readonly string[] | undefined;
   readonly agents?: readonly string[] | undefined;
   readonly outputStyles?: readonly string[] | undefined;
+  /** Values that its user sets, by key. */
+  readonly userConfig: Readonly<Record<string, PluginOption>>;
+  readonly dependencies: readonly PluginNeed[];
   /** Files beside `hooks/hooks.json`, and hooks that stand in the manifest itself. */
   readonly hooks: readonly (string | JsonObject)[];
   readonly mcpServers: readonly (string | JsonObject)[];
@@ -33,6 +36,19 @@ export type PluginRules = {
   readonly ask: readonly string[];
   readonly deny: readonly string[];
 };
+
+/** A value that a bundle wants from its user. */
+export type PluginOption = {
+  readonly type: "string" | "number" | "boolean" | "directory" | "file";
+  readonly title?: string;
+  readonly description?: string;
+  /** No model reads it, and no list of processes shows it. */
+  readonly sensitive: boolean;
+  readonly required: boolean;
+};
+
+/** Another bundle without which this one does not work. */
+export type PluginNeed = { readonly name: string; readonly version?: string; readonly marketplace?: string };
 
 /** A server of a bundle before its variables are filled in. */
 export type PluginServer = { readonly name: string; readonly value: JsonObject; readonly source: string };
@@ -61,13 +77,15 @@ export type LoadedBundlePlugin = {
   readonly warnings: readonly string[];
   /** Parts of Claude Code's that mean nothing here. */
   readonly unused: readonly string[];
+  /** Hooks for moments that never come here, a sentence each. */
+  readonly unheardHooks: readonly string[];
 };
 
 /** A bundle that could not be loaded. */
 export type PluginProblem = {
   /** As far as it is known. */
   readonly plugin: string;
-  readonly type: "path-not-found" | "generic-error";
+  readonly type: "path-not-found" | "dependency-unsatisfied" | "generic-error";
   readonly message: string;
   readonly path: string;
 };

@@ -14,6 +14,7 @@ export function apiErrorWord({ code, httpStatus }: ErrorData): string | undefine
     case "context-overflow":
       return "invalid_request";
     case "provider-unavailable":
+      return httpStatus === undefined ? "unknown" : "server_error"; // of a connection that was lost nobody knows why
     case "provider-timeout":
       return "server_error";
     case "provider-protocol":

@@ -29,8 +29,11 @@ export type ToolResultPart = {
   isError: boolean;
 };
 
-/** Where a part stands among messages: at `part` of a message, and at `item` of that when it is the result of a tool. */
-export type PartPlace = { readonly message: number; readonly part: number; readonly item?: number };
+/**
+ * Where a part stands among messages: at `part` of a message, and at `item` of that when it is the result of a tool.
+ * `seal`: only the sealed thinking in it is meant; its words or its call are not.
+ */
+export type PartPlace = { readonly message: number; readonly part: number; readonly item?: number; readonly seal?: true };
 
 export type ToolDefinition = { name: string; description: string; inputSchema: JsonObject };
 

@@ -38,8 +38,15 @@ export type ToolDetails = {
   backgroundTaskId?: string;
   /** Where the whole output is when the model saw a shortened one. */
   fullOutputPath?: string;
+  /** How long that is. */
+  fullOutputBytes?: number;
   /** Instruction files of folders below the working directory that came in with this result. */
   instructions?: readonly { readonly path: string; readonly bytes: number }[];
+  /** The file it was about brought skills that nobody could type before. */
+  moreSkills?: true;
+  /** The plan that was approved; `isAgent`: a subagent's. */
+  plan?: string;
+  isAgent?: boolean;
   /** Questions that were put to the user, and what was answered, by question. */
   questions?: JsonValue;
   answers?: JsonObject;
@@ -109,6 +116,7 @@ export interface AgentEvents {
     key?: string;
     input: UserMessage;
     displayInput?: string;
+    maxTurns?: number;
     /** What hooks said to it. With a `refusal` its text was not kept, and its turn ends as it begins. */
     admission?: { notes: UserMessage[]; refusal?: string };
   };
@@ -167,6 +175,8 @@ export interface AgentEvents {
     name: string;
     status: ToolStatus;
     result: ToolResultPart;
+    /** How many parts at the end of the result's content are not the tool's: what hooks and this program add for the model. */
+    notes?: number;
     durationMs: number;
     details?: ToolDetails;
   };
@@ -190,6 +200,8 @@ export interface AgentEvents {
     reason: string;
     rule?: string;
     source?: string;
+    /** The answer that refuses the call ends the turn too. */
+    endsTurn?: true;
   };
   /** One run of one hook; `background` ones may end after their turn. */
   "hook.started": { hookId: string; event: HookEventName; name: string; callId?: string; background: boolean };
@@ -337,7 +349,8 @@ export type SkillActivation = {
   activationId: string;
   skillName: string;
   source: "skill" | "plugin";
-  invocation: "user-slash" | "model-tool";
+  /** `agent`: a subagent knows it from its beginning. */
+  invocation: "user-slash" | "model-tool" | "agent";
   mode: "inject" | "fork";
   status: "started" | "completed" | "failed";
   /** With `started`: what its text wants to be run. */
@@ -364,6 +377,8 @@ export type CompactionResult =
       summary: string;
       /** What was taken word for word from the messages: open tasks, failing commands, changed files, what the user said. */
       kept?: string;
+      /** Instructions of skills that were at work, as they were shown last. */
+      skills?: { name: string; text: string }[];
       /** Files that were in use, as they were at that moment. */
       files: { path: string; text: string }[];
       postTokens: number;
@@ -392,7 +407,12 @@ export type HookEventName =
   | "PermissionRequest"
   | "Notification"
   | "WorktreeCreate"
-  | "WorktreeRemove";
+  | "WorktreeRemove"
+  | "TaskCreated"
+  | "TaskCompleted"
+  | "Elicitation"
+  | "ElicitationResult"
+  | "CwdChanged";
 
 export type SessionFacts = {
   cwd: string;

@@ -3,7 +3,14 @@ import { nearest } from "../util/nearest.ts";
 import { RuntimeError } from "./errors.ts";
 
 /** What is wrong with a value: the part of it, what that should be, and what it is. */
-export type Wrong = { readonly at: string; readonly wanted: string; readonly value: unknown; readonly isSecret?: boolean };
+export type Wrong = {
+  readonly at: string;
+  readonly wanted: string;
+  readonly value: unknown;
+  readonly isSecret?: boolean;
+  /** There is no such field; what it may have been meant to be, if anything is near. */
+  readonly unknown?: { readonly near: string | undefined };
+};
 
 /** Says what is wrong with a value of an option; undefined where it is one the option takes. */
 export type Kind = (value: unknown) => Wrong | undefined;
@@ -44,7 +51,8 @@ export function oneOf(words: readonly string[]): Kind {
 
 /** An object with these methods. */
 export function having(methods: readonly string[], wanted: string): Kind {
-  return kind(wanted, (value) => methods.every((name) => typeof Object(value)[name] === "function"));
+  const isObject = (value: unknown): boolean => typeof value === "function" || (typeof value === "object" && value !== null);
+  return kind(wanted, (value) => isObject(value) && methods.every((name) => typeof Object(value)[name] === "function"));
 }
 
 export function either(wanted: string, ...kinds: readonly Kind[]): Kind {
@@ -69,7 +77,12 @@ export function recordOf(item: Kind, wanted: string): Kind {
   };
 }
 
-/** An object with these fields; others are left alone. */
+/** An object with these fields and no others; the compiler holds the list to be complete. */
+export function exactly<T extends object>(kinds: Readonly<Record<keyof T & string, Kind>>, wanted: string): Kind {
+  return (value) => (isRecord(value) ? (unknownIn(value, kinds) ?? wrongIn(value, kinds)) : { at: "", wanted, value });
+}
+
+/** An object with these fields; others are left alone: it is somebody else's, such as a tool. */
 export function shape(kinds: Kinds, wanted: string): Kind {
   return (value) => (isRecord(value) ? wrongIn(value, kinds) : { at: "", wanted, value });
 }
@@ -88,17 +101,18 @@ export function checkValue(name: string, value: unknown, one: Kind): void {
 /** The same for all options of `owner`, and for names that it has no option of. */
 export function checkOptions(owner: string, given: unknown, kinds: Kinds): asserts given is Record<string, unknown> {
   if (!isRecord(given)) throw refusal(owner, { at: "", wanted: "given an object", value: given });
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(kinds, name) && given[name] !== undefined);
-  if (unknown !== undefined) {
-    const near = nearest(unknown, Object.keys(kinds));
-    throw new RuntimeError("usage", `There is no option ${unknown}${near === undefined ? "" : `; did you mean ${near}?`}`);
-  }
-  const wrong = wrongIn(given, kinds);
+  const wrong = unknownIn(given, kinds) ?? wrongIn(given, kinds);
   if (wrong) throw refusal("", wrong);
 }
 
 function unless(isRight: boolean, wanted: string, value: unknown): Wrong | undefined {
   return isRight ? undefined : { at: "", wanted, value };
+}
+
+function unknownIn(given: Record<string, unknown>, kinds: Kinds): Wrong | undefined {
+  const name = Object.keys(given).find((one) => !Object.hasOwn(kinds, one) && given[one] !== undefined);
+  if (name === undefined) return undefined;
+  return { at: dotted(name), wanted: "absent", value: given[name], unknown: { near: nearest(name, Object.keys(kinds)) } };
 }
 
 function wrongIn(given: Record<string, unknown>, kinds: Kinds): Wrong | undefined {
@@ -126,8 +140,12 @@ function dotted(name: string): string {
   return `.${name}`;
 }
 
-function refusal(name: string, { at, wanted, value, isSecret }: Wrong): RuntimeError {
+function refusal(name: string, { at, wanted, value, isSecret, unknown }: Wrong): RuntimeError {
   const where = name === "" ? at.replace(/^\./, "") : `${name}${at}`;
+  if (unknown) {
+    const guess = unknown.near === undefined ? "" : `; did you mean ${unknown.near}?`;
+    return new RuntimeError("usage", `There is no option ${where}${guess}`);
+  }
   return new RuntimeError("usage", `${where} must be ${wanted}, not ${isSecret ? typeName(value) : shown(value)}`);
 }
 

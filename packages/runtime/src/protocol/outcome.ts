@@ -15,14 +15,18 @@ export type CancelCause = "abort" | "superseded" | "signal" | "output-closed" | 
  */
 export type Outcome<Structured = JsonValue> = Shown &
   /** `structured` is there when the session was given a schema, and fits it. */
+
+  /** `endedByHook`: a hook that is asked at the end said that nothing is to come after it. */
   (
-    | { type: "completed"; text: string; structured?: Structured }
-    /** `reason` is a hook's own, or says which call went round in circles. */
-    | { type: "stopped"; limit: StopLimit; text: string; reason?: string }
+    | { type: "completed"; text: string; structured?: Structured; endedByHook?: true }
+    /** `reason` is a hook's own, or says which call went round in circles. `deferred`: a hook has put off this call, and the turn with it. */
+    | { type: "stopped"; limit: StopLimit; text: string; reason?: string; deferred?: DeferredCall }
     /** `answered`: the answer was there, and is `text`; what was cut short is the wait for tasks. */
     | { type: "cancelled"; cause: CancelCause; text: string; answered?: { readonly structured?: JsonValue } }
     | { type: "failed"; error: ErrorData; text: string }
   );
+
+export type DeferredCall = { readonly callId: string; readonly name: string; readonly input: JsonValue };
 
 /** `masked` is there in an outcome that is shown: where a mask stands in the place of a secret, in sentences. */
 type Shown = { readonly masked?: readonly string[] };

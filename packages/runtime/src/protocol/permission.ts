@@ -37,7 +37,9 @@ export function toPermissionMode(word: unknown): PermissionMode | undefined {
 
 /** Where the `git` of a command is one that obeys no repository: in all that the command starts, or in its own shell only. */
 export type InertGit = {
-  /** Holds that `git`. */
-  readonly folder: string;
+  /** Holds that `git`; absent where all git of the command is what a rule names. */
+  readonly folder?: string;
   readonly reach: "everything" | "shell";
+  /** A rule names git: that one obeys the repository in a `.git`, and no folder that only looks like one. */
+  readonly ruled?: true;
 };

@@ -23,7 +23,10 @@ function without(message: Message, here: readonly PartPlace[], text: TextPart): 
         content: message.content.map((part, at) => (isNamed(at) ? withoutItems(part, { here, at, text }) : part)),
       };
     case "assistant": {
-      const content = message.content.flatMap((part, at) => (isNamed(at) ? inPlaceOf(part, text) : [part]));
+      const isSeal = (part: number): boolean => here.some((place) => place.part === part && place.seal);
+      const content = message.content.flatMap((part, at) =>
+        isSeal(at) ? withoutSeal(part) : isNamed(at) ? inPlaceOf(part, text) : [part],
+      );
       return { ...message, content: content.length > 0 ? content : [text] };
     }
   }
@@ -35,6 +38,13 @@ function withoutItems(result: ToolResultPart, { here, at, text }: Items): ToolRe
   const items = here.filter((place) => place.part === at).map(({ item }) => item);
   if (items.includes(undefined)) return { ...result, content: [text] };
   return { ...result, content: result.content.map((part, index): TextPart | ImagePart => (items.includes(index) ? text : part)) };
+}
+
+/** Words and calls stay; a thought is nothing without its seal. */
+function withoutSeal(part: AssistantPart): AssistantPart[] {
+  if (part.type === "reasoning" || part.type === "opaque") return [];
+  const { providerMetadata: _, ...rest } = part;
+  return [rest];
 }
 
 function inPlaceOf(part: AssistantPart, text: TextPart): AssistantPart[] {

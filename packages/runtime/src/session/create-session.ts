@@ -4,7 +4,6 @@ import { type CompactionSettings, checkThreshold, defaultThreshold } from "../co
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
 import type { NestedState } from "../context/nested-state.ts";
 import { shownInstructions } from "../journal/shown-instructions.ts";
-import type { HookSettings } from "../engine/open-hooks.ts";
 import type { AnswerSchema } from "../engine/structured-output.ts";
 import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
@@ -28,7 +27,10 @@ import { createToolMemory } from "../tools/tool.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
+import { shortChecksum } from "../util/short-checksum.ts";
 import { removeAtExit } from "../util/temporary-folder.ts";
+import { OwnFolder } from "../workspace/own-folder.ts";
+import { windowOf } from "./prompts/context-window.ts";
 import { describePlaces, placeFacts } from "./files/command-places.ts";
 import type { BackgroundProcessDeps } from "../tools/builtin/background-process.ts";
 import type { ExecuteCommand } from "./commands/command-tools.ts";
@@ -41,20 +43,18 @@ import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
 import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
 import { openGround } from "./session-ground.ts";
+import { bindHooks, type ChangingHooks, loadSessionHooks } from "./session-hooks.ts";
 import { deferredToolsOf } from "./deferred-tools.ts";
 import { isOffered, openPrompt } from "./session-prompt.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
-import { irreversibleCalls } from "./files/irreversible-calls.ts";
 import { modelsOf } from "./known-models.ts";
 import { checkProhibitions, definitionsOf, offeredTools, offersOf, takenAway } from "./offer-tools.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { openBudget, windowOf } from "./prompts/model-limits.ts";
-import type { SessionOptions, SessionPlugins } from "./session-options.ts";
+import { toSessionFacts } from "./session-facts.ts";
+import type { SessionOptions } from "./session-options.ts";
 import { defined } from "../util/defined.ts";
-
-declare const OUTRIDER_VERSION: string;
 
 /** Everything a turn needs that stays the same for the whole session. */
 export type OpenSession = {
@@ -67,8 +67,8 @@ export type OpenSession = {
   readonly toolDefinitions: ToolDefinition[];
   readonly deps: SessionDeps;
   readonly compaction: SessionCompaction;
-  /** A folder that nobody named and that goes with the session. */
-  readonly temporary: { remove(): void } | undefined;
+  /** Folders that nobody named and that go with the session. */
+  readonly temporary: { remove(): void };
   /** Where tasks that outlive their call leave what they print. */
   readonly taskFolder: string;
   readonly subagents: Subagents;
@@ -78,8 +78,7 @@ export type OpenSession = {
   readonly references: SessionReferences;
   /** Lets the model use skills in a turn; absent where it may use none. */
   skillUses: OfferedSkills["uses"] | undefined;
-  /** Hooks of other bundles, from the next turn on. */
-  readonly replaceHooks: (ofPlugins: HookSettings) => Promise<void>;
+  readonly hooks: ChangingHooks;
   /** The ids of all models the provider is known to have. */
   readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly checkpoints: TurnCheckpoints | undefined;
@@ -101,6 +100,8 @@ export type SessionParts = {
   readonly execute: ExecuteCommand;
   /** What goes on beside the conversation. */
   readonly tasks: () => readonly BackgroundTaskState[];
+  /** What the session is called, if it is. */
+  readonly title: () => string | undefined;
   /** Starts a task beside the conversation. */
   readonly spawn: BackgroundProcessDeps["spawn"];
 };
@@ -109,12 +110,13 @@ export type SessionParts = {
 export async function createSession(
   options: SessionOptions & { readonly newId: () => string },
   id: string,
-  { gate, skills, execute, tasks, spawn }: SessionParts,
+  { gate, skills, execute, tasks, title, spawn }: SessionParts,
 ): Promise<OpenSession> {
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
   const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
+  const temporaryFolder = options.sandboxClient ? undefined : new OwnFolder(temporaryPlaceOf(id, env["TMPDIR"] ?? "/tmp"));
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = await offeredTools(options, agents, { parentSessionId: id, spawn });
   const { projected } = new SessionCommands(options, skills);
@@ -125,18 +127,20 @@ export async function createSession(
   const offering = skills.all.length > 0 ? await import("./skills/offer-skills.ts") : undefined;
   const offeredSkills = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
   await checkProhibitions(options, [...tools.keys()]);
-  const { opened, rules } = await openGround(options, { env, home, overflowDirectory });
+  const { opened, rules, exported } = await openGround(options, { env, home, overflowDirectory, temporaryFolder });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
   const workspace = outputsShown(opened.workspace, redactor);
   const usual = options.model ?? options.provider.model;
   const modelIn = (mode: string): string => (mode === "plan" ? (options.planModel ?? usual) : usual);
   const model = { provider: options.provider.name, id: modelIn(rules.current.mode) };
-  const budget = options.maxBudgetUsd === undefined ? undefined : await openBudget(options, options.maxBudgetUsd, model);
+  const budget =
+    options.maxBudgetUsd === undefined
+      ? undefined
+      : await (await import("./prompts/model-limits.ts")).openBudget(options, options.maxBudgetUsd, model);
   const ledger = new RequestLedger({ maxRequests: options.maxRequests ?? defaultMaxRequests(options.maxTurns), budget });
   const loops = toLoopLimits(options.loops);
   const answerSchema = options.outputSchema && (await answerSchemaOf(options.outputSchema, options.provider));
-  const hooking = options.hooks || options.hookSettings?.sources.length ? await import("../engine/open-hooks.ts") : undefined;
-  const hookSet = hooking?.loadHooks(options);
+  const hookSet = await loadSessionHooks(options, skills);
   checkThreshold(options.compaction?.threshold ?? defaultThreshold);
   // Only now: options that are refused must leave no journal behind.
   const journal = await openJournal(options, id);
@@ -167,23 +171,10 @@ export async function createSession(
       options: options.providerOptions,
     }),
   };
-  const facts: SessionFacts = {
-    cwd: workspace.root,
-    model,
-    tools: names,
-    permissionMode: rules.current.mode,
-    version: OUTRIDER_VERSION,
-    ...(options.settingSources && { settingSources: [...options.settingSources] }),
-    ...placeFacts(opened.places, rules.current.mode),
-    ...defined({
-      transcriptPath: options.transcriptPath,
-      projectTrust: options.projectTrust,
-      outputStyle: options.outputStyle?.name,
-    }),
-    ...instructionFacts(options),
-    ...(startsAgents && { agents: agents.map(({ name }) => name) }),
-    ...pluginFacts(options.loadedPlugins),
-  };
+  const facts = toSessionFacts(options, {
+    ...{ root: workspace.root, model, tools: names, mode: rules.current.mode, places: opened.places },
+    agents: startsAgents ? agents.map(({ name }) => name) : undefined,
+  });
   const followMode: Controlled["followMode"] = () => {
     const { mode } = rules.current;
     const { places } = placeFacts(opened.places, mode);
@@ -230,6 +221,8 @@ export async function createSession(
     memory: createToolMemory(),
     deferredTools: deferredToolsOf(tools, request.tools),
     nested: options.instructions?.below && !options.sandboxClient ? nestedIn(options.instructions, past) : undefined,
+    skillsOfFiles:
+      options.sandboxClient || options.agent ? undefined : skills.ofFiles(workspace.root, () => offeredSkills !== undefined),
     policy: () => skills.widen(rules.current),
     remember: (actions, scope) => rules.remember(actions, scope),
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
@@ -237,7 +230,12 @@ export async function createSession(
     ...(options.audit && { audit: (entry: AuditEntry) => options.audit?.(redactor.value(entry)) }),
     irreversible:
       options.reversibleExecution &&
-      (await irreversibleCalls(options, { chosen: options.reversibleExecution, factsOf: factsAmong(tools) })),
+      (await (
+        await import("./files/irreversible-calls.ts")
+      ).irreversibleCalls(options, {
+        chosen: options.reversibleExecution,
+        factsOf: factsAmong(tools),
+      })),
     gate,
     answerable: options.answersPermissions ?? false,
     outputLimit: options.outputLimit ?? defaultOutputLimit,
@@ -247,23 +245,19 @@ export async function createSession(
     clock: monotonicMs,
     agent: options.agent,
   };
+  const giveVariables = (variables: Readonly<Record<string, string>>): void => {
+    exported.replace(variables);
+    rules.followVariables({ ...env, ...variables });
+  };
   const hookPlace = {
     sessionId: id,
     transcript: options.transcriptPath ?? journal.location,
     isCopy: options.transcriptPath !== undefined,
     deps,
-    tasks,
+    ...{ tasks, title },
+    exportVariables: options.sandboxClient ? undefined : giveVariables,
   };
-  const hooks = hookSet && hooking?.openHooks(hookSet, { ...hookPlace, variables: options.hookSettings?.variables });
-  const bound: Omit<SessionDeps, "hooks"> & { hooks?: SessionDeps["hooks"] } = hooks ? { ...deps, hooks } : { ...deps };
-  const replaceHooks: OpenSession["replaceHooks"] = async (ofPlugins) => {
-    const { loadHooks, openHooks } = await import("../engine/open-hooks.ts");
-    const own = (options.hookSettings?.sources ?? []).filter(({ isForeign }) => !isForeign);
-    const set = loadHooks({ hooks: options.hooks, hookSettings: { ...ofPlugins, sources: [...own, ...ofPlugins.sources] } });
-    const before = bound.hooks;
-    bound.hooks = openHooks(set, { ...hookPlace, variables: ofPlugins.variables });
-    await before?.close(0);
-  };
+  const { bound, ...hooks } = bindHooks(deps, { options, set: hookSet, place: hookPlace });
   const compaction = new SessionCompaction({
     settings: compactionSettings(options),
     deps: bound,
@@ -280,7 +274,7 @@ export async function createSession(
     facts,
     controlled: {
       ...{ facts, followMode, refresh, request, definitions, tools, parts, offers: offersOf(options) },
-      ...{ policy: rules, checkpoints, workspace, memory: deps.memory },
+      ...{ policy: rules, checkpoints, workspace, memory: deps.memory, hooks: () => bound.hooks },
     },
     checkpoints,
     worktree: options.worktree,
@@ -289,21 +283,45 @@ export async function createSession(
     warnings: [
       ...(options.warnings ?? []),
       ...opened.warnings,
-      ...(hookSet?.warnings ?? []),
+      ...(hookSet?.set.warnings ?? []),
       ...(options.instructions?.warnings ?? []),
     ],
     onWarning: opened.onWarning,
     compaction,
-    temporary:
-      options.overflowDirectory === undefined && !options.sandboxClient ? { remove: removeAtExit(overflowDirectory) } : undefined,
+    temporary: temporaryOf(
+      options.overflowDirectory === undefined && !options.sandboxClient ? overflowDirectory : undefined,
+      temporaryFolder,
+    ),
     taskFolder,
-    subagents: openSubagents(options, { compaction, sandbox: placesLine, env, sessionId: id, taskFolder }),
+    subagents: openSubagents(options, {
+      compaction,
+      skills,
+      sandbox: placesLine,
+      env: () => ({ ...env, ...exported.all }),
+      sessionId: id,
+      taskFolder,
+    }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
     references: new SessionReferences(past),
     skillUses: offeredSkills?.uses,
-    replaceHooks,
+    hooks,
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
+  };
+}
+
+/** Short: programs make sockets in there, whose paths may have some hundred characters. */
+function temporaryPlaceOf(id: string, parent: string): string {
+  return join(parent, `outrider-tmp-${shortChecksum(id)}${shortChecksum(`.${id}`)}`);
+}
+
+function temporaryOf(overflow: string | undefined, ofCommands: OwnFolder | undefined): OpenSession["temporary"] {
+  const removeOverflow = overflow === undefined ? undefined : removeAtExit(overflow);
+  return {
+    remove() {
+      removeOverflow?.();
+      ofCommands?.remove();
+    },
   };
 }
 
@@ -337,13 +355,14 @@ function openSubagents(
   options: SessionOptions,
   {
     compaction,
+    skills,
     sandbox,
     env,
     sessionId,
     taskFolder,
-  }: Pick<SubagentOptions, "sandbox" | "sessionId"> & {
+  }: Pick<SubagentOptions, "sandbox" | "sessionId" | "skills"> & {
     compaction: SessionCompaction;
-    env: Record<string, string>;
+    env: () => Record<string, string>;
     taskFolder: string;
   },
 ): Subagents {
@@ -352,26 +371,18 @@ function openSubagents(
     secondRoot: { checkpoints, sandboxClient, permissions, env },
     sandbox,
     instructions: options.instructions?.text,
+    hookSettings: options.hookSettings,
+    openServers: options.openServers,
+    skills,
     compaction: () => ({ ...compactionSettings(options), threshold: compaction.threshold }),
     contextWindowOf: (model) => windowOf(options, model),
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),
+    usualModel: options.subagentModel,
     allowUnknownPrice: options.allowUnknownPrice ?? false,
     now: options.now ?? Date.now,
     sessionId,
     runner: runner && (() => runner({ parent: options, logsDir: dirname(taskFolder) })),
   });
-}
-
-function instructionFacts({ instructions }: SessionOptions): Pick<SessionFacts, "instructionFiles"> {
-  if (!instructions || instructions.files.length === 0) return {};
-  return { instructionFiles: instructions.files.map(({ path, bytes }) => ({ path, bytes })) };
-}
-
-function pluginFacts({ loaded = [], problems = [] }: SessionPlugins = {}): Pick<SessionFacts, "plugins" | "pluginErrors"> {
-  return {
-    ...(loaded.length > 0 && { plugins: [...loaded] }),
-    ...(problems.length > 0 && { pluginErrors: [...problems] }),
-  };
 }
 
 async function answerSchemaOf(source: SchemaSource, provider: Provider): Promise<AnswerSchema> {

@@ -18,7 +18,7 @@ const touch = (name: string) => ({ name: "Bash", input: { command: `touch ${name
 const callThenAnswer = (...calls: { name: string; input: unknown }[]): ScriptStep[] => [{ calls }, { text: "Done." }];
 const pre = (...hooks: NonNullable<HooksByEvent["PreToolUse"]>[number]["hooks"]): HooksByEvent => ({ PreToolUse: [{ hooks }] });
 const decide =
-  (permissionDecision: string, more: object = {}) =>
+  (permissionDecision: string | undefined, more: object = {}) =>
   () => ({
     hookSpecificOutput: { permissionDecision, permissionDecisionReason: `said ${permissionDecision}`, ...more },
   });
@@ -53,6 +53,34 @@ function only<T extends EventType>(events: readonly AgentEvent[], type: T): Extr
 }
 
 describe("PreToolUse hooks", () => {
+  it("may put a call off: it is not run, the turn ends there, and a later turn may make it again", async () => {
+    let said = "defer";
+    const provider = createScriptedProvider([
+      { calls: [{ ...touch("put-off"), callId: "put-off-1" }] },
+      { calls: [touch("put-off")] },
+      { text: "Done." },
+    ]);
+    const options = { cwd: folder, provider, permissionMode: "bypassPermissions" } as const;
+    const session = new InteractiveSession({ ...options, hooks: pre(() => decide(said)()) });
+    const outcome = await session.submit("go");
+    assert.deepEqual(outcome, {
+      ...{ type: "stopped", limit: "hook", text: "", reason: "a PreToolUse hook has put off a call of Bash" },
+      deferred: { callId: "put-off-1", ...touch("put-off") },
+    });
+    assert.deepEqual([provider.requests.length, existsSync(path("put-off"))], [1, false]);
+    said = "allow";
+    assert.equal((await session.submit("now you may")).type, "completed");
+    assert.ok(existsSync(path("put-off")));
+    await session.shutdown();
+  });
+
+  it("that put a call off count more than those that allow or ask, and less than those that refuse", async () => {
+    const said = async (...words: string[]) =>
+      (await run([{ calls: [touch("never")] }, { text: "" }], { hooks: pre(...words.map((word) => decide(word))) })).outcome;
+    assert.ok("deferred" in (await said("allow", "defer", "ask")));
+    assert.ok(!("deferred" in (await said("defer", "deny"))));
+  });
+
   it("that exit with 2 keep an allowed tool from running, in every mode, and the model reads why", async () => {
     for (const permissionMode of ["default", "acceptEdits", "dontAsk", "bypassPermissions"] as const) {
       const hook = { type: "command" as const, command: "echo 'no touching' >&2; exit 2" };
@@ -118,7 +146,7 @@ describe("PreToolUse hooks", () => {
   });
 
   it("change the input, which is then checked and judged as if the model had written it", async () => {
-    const change = (updatedInput: object, permissionDecision = "defer") => pre(decide(permissionDecision, { updatedInput }));
+    const change = (updatedInput: object, permissionDecision?: string) => pre(decide(permissionDecision, { updatedInput }));
     const moved = await run(callThenAnswer(touch("old")), {
       allowedTools: ["Bash"],
       hooks: change({ command: "touch new", description: "t" }),
@@ -145,7 +173,7 @@ describe("PreToolUse hooks", () => {
   it("add what the model should know to the result", async () => {
     const { results } = await run(callThenAnswer(touch("noted")), {
       allowedTools: ["Bash"],
-      hooks: pre(decide("defer", { additionalContext: "mind the gap" })),
+      hooks: pre(decide(undefined, { additionalContext: "mind the gap" })),
     });
     assert.match(results[0]?.[1] ?? "", /<system-reminder>\nPreToolUse hook: mind the gap\n<\/system-reminder>/);
   });

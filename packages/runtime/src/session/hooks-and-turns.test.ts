@@ -128,6 +128,14 @@ describe("SessionStart hooks", () => {
     assert.deepEqual(sources, ["startup", "resume"]);
   });
 
+  it("may say what the user is to have said first", async () => {
+    const first = () => ({ hookSpecificOutput: { hookEventName: "SessionStart", initialUserMessage: "Read TASK.md" } });
+    const { session, close, sent } = open([{ text: "in" }], { SessionStart: [{ hooks: [first] }] });
+    await session.submit("go");
+    await close();
+    assert.deepEqual(sent(0), ["user: go", "user: Read TASK.md"]);
+  });
+
   it("that say no keep every prompt out until they say yes", async () => {
     writeFileSync(path("lock"), "");
     const hooks: HooksByEvent = { SessionStart: [{ hooks: [command(`test ! -e ${path("lock")}`, { onFailure: "block" })] }] };
@@ -211,7 +219,7 @@ describe("Stop hooks", () => {
     const { session, close } = open([{ text: "Done." }], {
       Stop: [{ hooks: [() => ({ continue: false, decision: "block", reason: "x" })] }],
     });
-    assert.deepEqual(await session.submit("go"), { type: "completed", text: "Done." });
+    assert.deepEqual(await session.submit("go"), { type: "completed", text: "Done.", endedByHook: true });
     await close();
   });
 

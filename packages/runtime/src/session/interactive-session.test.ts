@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createFileStore } from "../journal/file-store.ts";
+import { createMemoryStore } from "../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { chatEntryToMessage, isChatEntry } from "./past/history.ts";
@@ -29,6 +30,63 @@ function record(session: InteractiveSession): string[] {
   session.on("error", (error) => log.push(`error ${error.message}`));
   return log;
 }
+
+describe("a permission question of a session that says somebody answers", () => {
+  const asks: readonly ScriptStep[] = [
+    { calls: [{ name: "Write", input: { file_path: "x.txt", content: "" } }] },
+    { text: "end" },
+  ];
+  const ask = async (prepare: (session: InteractiveSession) => void): Promise<unknown> => {
+    const { session, provider } = open(asks, { answersPermissions: true });
+    prepare(session);
+    assert.equal((await session.submit("go")).type, "completed");
+    await session.shutdown();
+    return JSON.stringify(provider.requests[1]?.messages.at(-1));
+  };
+
+  it("is answered with no where nobody hears it", async () => {
+    assert.match(String(await ask(() => {})), /nobody listens to permission_request or reads the events/);
+    const unasked = await ask((session) => void session.events({ types: ["turn.ended"] }));
+    assert.match(String(unasked), /nobody listens/);
+  });
+
+  it("is answered with no when everybody who was asked has thrown, and not before", async (t) => {
+    t.mock.method(process, "emitWarning", () => {});
+    const broken = async (): Promise<never> => await Promise.reject(new Error("asker failed"));
+    assert.match(String(await ask((session) => session.on("permission_request", broken))), /has thrown: asker failed/);
+    const second = await ask((session) =>
+      session
+        .on("permission_request", broken)
+        .on("permission_request", ({ requestId }) =>
+          setImmediate(() => session.answerPermission(requestId, { decision: "deny", message: "a person's no" })),
+        ),
+    );
+    assert.match(String(second), /a person's no/);
+  });
+});
+
+describe("a store that fails", () => {
+  it("is said to be it, when it is opened and when it is closed", async () => {
+    const refuses = { ...createMemoryStore(), open: async () => await Promise.reject(new Error("locked")) };
+    const closed = open([{ text: "x" }], { sessionStore: refuses }).session;
+    const outcome = await closed.submit("go");
+    assert.equal(outcome.type === "failed" && outcome.error.code, "storage-failed");
+    await closed.shutdown();
+    const memory = createMemoryStore();
+    const sessionStore = {
+      ...memory,
+      open: async (id: string) => {
+        const journal = await memory.open(id);
+        const { events, location, warnings } = journal;
+        const close = async (): Promise<never> => await Promise.reject(new Error("stuck"));
+        return { events, location, warnings, append: journal.append.bind(journal), close };
+      },
+    };
+    const { session } = open([{ text: "x" }], { sessionStore });
+    await session.submit("go");
+    await assert.rejects(session.shutdown(), { code: "storage-failed", message: /Cannot close the journal: stuck/ });
+  });
+});
 
 describe("what listeners and the history tell of tools", () => {
   it("names the first argument that says something, whatever the input is", async () => {

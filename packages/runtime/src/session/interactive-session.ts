@@ -1,3 +1,4 @@
+import type { ContextUse } from "../commands/command.ts";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { Transcript } from "../journal/transcript.ts";
 import { type Answer, PermissionGate } from "../permissions/gate.ts";
@@ -21,7 +22,7 @@ import { SessionTurns, type AcceptedPrompt, type WaitingPrompt } from "./prompts
 import type { SessionControls } from "./session-controls.ts";
 import { SessionOpening } from "./session-opening.ts";
 import type { SessionOptions } from "./session-options.ts";
-import { tellListeners, tellUnrecordable } from "./events/tell-listeners.ts";
+import { tellCancelledEarly, tellListeners, tellUnrecordable, type Told } from "./events/tell-listeners.ts";
 import {
   type PermissionRequest,
   type SessionEventName,
@@ -42,6 +43,8 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly #listeners = new Listeners<SessionEvents>((name, error) =>
     reportListener(name, error, (event) => !this.#closing && this.#hub.emit(event)),
   );
+  /** Made once: thousands of deltas are told. */
+  readonly #told: Told;
   readonly #gate = new PermissionGate();
   readonly #transcript = new Transcript();
   readonly #structured = new StructuredOutcomes(() => this.#opening.options.outputSchema);
@@ -49,6 +52,7 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly #leaving = new AbortController();
   readonly #tasks: SessionTasks;
   readonly #turns: SessionTurns;
+  #hooksEnded: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   readonly #typed: TypedCommands;
   #cancelled: CancelCause | undefined;
@@ -67,6 +71,12 @@ export class InteractiveSession<Structured = JsonValue> {
       ...{ hub: () => this.#hub, view: () => this.#view, turns: () => this.#turns, tasks: () => this.#tasks },
     });
     this.#view = new SessionView(options.provider.contextWindow);
+    this.#told = {
+      ...{ view: this.#view, listeners: this.#listeners, gate: this.#gate },
+      isRead: (event) => this.#hub.isRead(event),
+      openPermission: (asked) => this.openPermission(asked),
+      snapshot: () => this.getExecutionWorkspaceSnapshot(),
+    };
     this.#hub = new EventHub({
       sessionId: this.id,
       store,
@@ -103,6 +113,7 @@ export class InteractiveSession<Structured = JsonValue> {
       onTurnEnded: () => this.#tasks.change(),
       commandGround: () => this.#typed.ground(),
       lastCompaction: () => this.#view.lastCompaction,
+      onCancelledEarly: () => tellCancelledEarly(this.#told),
       unrecordable: (thrown, text) => tellUnrecordable(thrown, text, { hub: this.#hub, listeners: this.#listeners }),
     });
     this.#typed = new TypedCommands({
@@ -268,6 +279,11 @@ export class InteractiveSession<Structured = JsonValue> {
     await this.#closing;
   }
 
+  /** Runs the hooks of the session's end now and ends those in the background, so that a reader can still be told of them. Prompts come before it. */
+  async finishHooks(): Promise<void> {
+    await this.#endHooks(endReasons[this.#cancelled ?? "abort"]);
+  }
+
   /** Runs a command for its result, without a turn; null when there is none of that name. */
   readonly executeCommand: TypedCommands["execute"] = (name, args) => this.#typed.execute(name, args);
   /** Answers an `interaction.requested`; without a value it is cancelled. False when nobody waits for it any more. */
@@ -357,6 +373,8 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly getMessages = (): Message[] => this.#transcript.messages;
   readonly getFullHistory = (): HistoryEntry[] => [...this.#view.history];
   readonly getContextState = (): ContextState => this.#view.contextState;
+  /** What the next request would be made of, part by part. */
+  readonly getContextUse = (): Promise<ContextUse> => this.#turns.contextUse();
   readonly getStreamingText = (): string => this.#view.streamingText;
   readonly getActiveTools = (): ToolState[] => this.#view.activeTools;
   readonly getName = (): string | undefined => this.#view.name;
@@ -384,11 +402,7 @@ export class InteractiveSession<Structured = JsonValue> {
 
   #follow(event: AgentEvent): void {
     if (!isEphemeral(event.type)) this.#transcript.apply(event);
-    tellListeners(event, {
-      ...{ view: this.#view, listeners: this.#listeners },
-      openPermission: (asked) => this.openPermission(asked),
-      snapshot: () => this.getExecutionWorkspaceSnapshot(),
-    });
+    tellListeners(event, this.#told);
   }
 
   async #close(reason: string, waiting: "cancel" | "keep"): Promise<void> {
@@ -405,9 +419,19 @@ export class InteractiveSession<Structured = JsonValue> {
     }
     await this.#tasks.shutdown("The session was shut down");
     await endSession({
-      ...{ session, reason, hub: this.#hub, cancelled: this.#cancelled, begun: this.#turns.beginning.begun },
+      ...{ session, reason, hub: this.#hub, endHooks: () => this.#endHooks(reason) },
       remembered: this.#isStored ? this.#opening.options.sandboxClient : undefined,
     });
     await this.#opening.close();
+  }
+
+  async #endHooks(reason: string): Promise<void> {
+    const session = await this.#opening.begun?.catch(() => undefined);
+    const { hooks } = session?.deps ?? {};
+    if (!hooks) return;
+    const { endHooks } = await import("./prompts/end-hooks.ts");
+    const [cancelled, { begun }] = [this.#cancelled, this.#turns.beginning];
+    this.#hooksEnded ??= endHooks(hooks, { reason, begun, cancelled, emit: (event) => this.#hub.emit(event) });
+    await this.#hooksEnded;
   }
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createMemoryStore } from "../journal/memory-store.ts";
 import { toMessages } from "../journal/transcript.ts";
-import { createScriptedProvider, type ScriptStep } from "../model/scripted.ts";
+import { createScriptedProvider, type ScriptedReply, type ScriptStep } from "../model/scripted.ts";
 import { defineTool } from "../tools/tool.ts";
 import { createRedactor } from "../util/redact.ts";
 import { InteractiveSession } from "./interactive-session.ts";
@@ -28,10 +28,15 @@ type Path = {
   readonly go?: (session: InteractiveSession) => Promise<unknown>;
 };
 
-const read = (file_path: string): ScriptStep => ({ calls: [{ name: "Read", input: { file_path } }] });
+const read = (file_path: string): ScriptedReply => ({ calls: [{ name: "Read", input: { file_path } }] });
 /** The window is nearly used up. */
 const full: ScriptStep = { text: "so far", usage: { inputTokens: 190_000, outputTokens: 10 } };
 const done: ScriptStep = { text: "done" };
+/** The model answers when a second prompt has joined the turn. */
+let tellJoined = (): void => {};
+const joined = new Promise<void>((resolve) => {
+  tellJoined = resolve;
+});
 const note = (hookEventName: string) => () => ({ hookSpecificOutput: { hookEventName, additionalContext: `note ${secret}` } });
 const helper = { name: "helper", description: "helps", prompt: "You help.", source: "test" };
 const agents = [helper];
@@ -88,12 +93,13 @@ const paths: Record<string, Path> = {
     go: async (session) => void [await session.submit("one"), await session.submit("two")],
   },
   "input for a running turn": {
-    replies: [read("clean.txt"), done],
+    replies: [() => joined.then(() => read("clean.txt")), done],
     request: 1,
     go: async (session) => {
       const turn = session.submit("go");
-      const joined = session.submit(`and use ${secret}`, { mode: "steer" });
-      assert.deepEqual(await joined, await turn);
+      const { outcome } = await session.accept(`and use ${secret}`, { mode: "steer" });
+      tellJoined();
+      assert.deepEqual(await outcome, await turn);
     },
   },
   "a note of a SessionStart hook": {

@@ -9,7 +9,7 @@ import { createBuiltinTools } from "../tools/builtin/builtin-tools.ts";
 import { bashFacts, taskInputFacts, taskNames, taskToolAliases, wakingNames } from "../tools/builtin/facts.ts";
 import { builtinsOffered } from "../tools/builtin/offered-builtins.ts";
 import { sendMessageTool } from "../tools/builtin/send-message.ts";
-import { createTaskTools } from "../tools/builtin/task-tools.ts";
+import { createTaskTools, taskToolAs } from "../tools/builtin/task-tools.ts";
 import { createTaskTool } from "../tools/builtin/task.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -44,7 +44,7 @@ export async function offeredTools(
     tools.set(processName, createBackgroundProcessTool(processes));
   }
   if (!startsAgents) return tools;
-  const task = createTaskTool(agents);
+  const task = createTaskTool(agents, options);
   for (const name of taskNames) tools.set(name, task);
   return tools;
 }
@@ -63,8 +63,10 @@ export function takenAway({ disallowedTools }: SessionOptions): readonly string[
 
 /** What the model is offered: the tools, and the one it answers with where its provider cannot be given a schema. */
 export function definitionsOf(tools: ReadonlyMap<string, Tool>, answerSchema: AnswerSchema | undefined): ToolDefinition[] {
-  const answerTool = answerSchema?.begin().tool;
-  const offered = [...new Set(tools.values()), ...(answerTool ? [answerTool] : [])].filter(({ facts }) => !facts?.isOtherName);
+  const answer = answerSchema?.begin();
+  const offered = [...new Set(tools.values()), ...(answer?.isOffered ? [answer.tool] : [])].filter(
+    ({ facts }) => !facts?.isOtherName,
+  );
   return offered.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
 }
 
@@ -108,7 +110,7 @@ function addTaskTools(
   const offered = createTaskTools().filter(({ facts }) => runsCommands || facts !== taskInputFacts);
   for (const tool of [...offered, ...(startsAgents ? [sendMessageTool] : [])]) {
     const names = [tool.name, ...Object.keys(taskToolAliases).filter((name) => taskToolAliases[name] === tool.name)];
-    if (isOffered(tool.name)) for (const name of names) tools.set(name, tool);
+    if (isOffered(tool.name)) for (const name of names) tools.set(name, taskToolAs(name, tool));
   }
 }
 

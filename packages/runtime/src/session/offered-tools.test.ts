@@ -27,6 +27,23 @@ describe("what a model is offered", () => {
     assert.ok(!tools.includes("Bash") && !tools.includes("WebFetch"));
   });
 
+  it("has each tool once, to a subagent too, whatever else it is called", async () => {
+    const calls = [{ name: "Task", input: { description: "d", prompt: "p", subagent_type: "general-purpose" } }];
+    const provider = createScriptedProvider([{ calls }, { text: "sub" }, { text: "ok" }]);
+    const session = new InteractiveSession({ cwd, provider, builtinAgents: true });
+    await session.submit("go");
+    await session.shutdown();
+    const names = provider.requests.map(({ tools }) => tools.map(({ name }) => name));
+    assert.deepEqual(
+      names,
+      names.map((list) => [...new Set(list)]),
+    );
+    assert.deepEqual(
+      names.map((list) => list.includes("TaskOutput")),
+      [true, true, true],
+    );
+  });
+
   it("is only what was chosen, and no way to start subagents where that was not", async () => {
     assert.deepEqual((await request({ builtinTools: ["Read", "Grep"], builtinAgents: true })).tools, ["Read", "Grep"]);
     assert.deepEqual((await request({ builtinTools: ["Read", "Agent"], builtinAgents: true })).tools, ["Read", "Task"]);

@@ -1,5 +1,6 @@
 import { createMemoryStore } from "../journal/memory-store.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
+import { toStorageFailure } from "../journal/storage-failure.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionOptions } from "./session-options.ts";
 
@@ -9,7 +10,9 @@ import type { SessionOptions } from "./session-options.ts";
  */
 export async function openJournal(options: SessionOptions, id: string): Promise<JournalWriter> {
   const store = options.sessionStore ?? createMemoryStore();
-  const journal = await store.open(id);
+  const journal = await store.open(id).catch((error: unknown) => {
+    throw toStorageFailure("open", `the journal of session ${id}`, error);
+  });
   try {
     const problem = misfit(options, id, journal);
     if (problem) throw problem;

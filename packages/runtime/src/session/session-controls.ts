@@ -1,3 +1,4 @@
+import type { Hooks } from "../hooks/hook.ts";
 import type { PromptPart } from "../context/system-prompt.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { PermissionUpdate } from "../permissions/permission-update.ts";
@@ -5,16 +6,15 @@ import type { JsonObject, ToolDefinition } from "../protocol/content.ts";
 import type { Emit, SessionFacts } from "../protocol/events.ts";
 import { checkValue, oneOf, place, text } from "../protocol/kinds.ts";
 import { type PermissionMode, permissionModes } from "../protocol/permission.ts";
-import type { Effort } from "../model/model.ts";
+import { type Effort, efforts } from "../model/model.ts";
 import type { Tool, ToolMemory } from "../tools/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { ServerQuestion } from "./answer-elicitation.ts";
 import type { FoundFiles } from "./files/find-files.ts";
 import type { SeenFile } from "./files/host-files.ts";
 import { EditCheckpoints } from "./files/edit-checkpoints.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import type { TurnCheckpoints } from "./files/turn-checkpoints.ts";
-
-const efforts: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** The parts of an open session that may change while it lives. */
 export type Controlled = {
@@ -42,6 +42,8 @@ export type Controlled = {
   readonly followMode: () => Pick<SessionFacts, "permissionMode" | "places">;
   readonly workspace: Workspace;
   readonly memory: ToolMemory;
+  /** Those of now: plugins may bring others. */
+  readonly hooks: () => Hooks | undefined;
   /** Absent where no files are kept. */
   readonly checkpoints?: TurnCheckpoints | undefined;
 };
@@ -113,6 +115,10 @@ export class SessionControls {
     else request.effort = effort;
   }
 
+  get effort(): Effort | undefined {
+    return this.#session.request.effort;
+  }
+
   /** A file for the host to show; only one that the model may read without a question. */
   async readFile(wanted: { path: string; maxBytes: number }): Promise<SeenFile> {
     return await (await import("./files/host-files.ts")).readForHost(this.#session, wanted);
@@ -126,6 +132,12 @@ export class SessionControls {
   /** The host knows that the file was read at this time: the model need not read it again before it changes it. */
   async noteRead(seen: { path: string; mtimeMs: number }): Promise<void> {
     await (await import("./files/host-files.ts")).noteRead(this.#session, seen);
+  }
+
+  /** What a server asks a person: hooks are heard before and after whoever `ask` reaches. */
+  async answerElicitation(question: ServerQuestion): Promise<JsonObject> {
+    const { answerElicitation } = await import("./answer-elicitation.ts");
+    return await answerElicitation(this.#session.hooks(), question, this.#emit);
   }
 
   setPermissionMode(mode: PermissionMode): void {

@@ -71,6 +71,7 @@ export class SessionOpening {
       spawn: (request) => this.#ground.tasks().spawn(request),
       execute: async (command, args, signal) => await turns.runProjected(command, args, signal),
       tasks: () => this.#ground.tasks().list(),
+      title: () => view.name,
     });
     const { journal, past } = session;
     const { turnIds, compactions } = followConversation(past, transcript);

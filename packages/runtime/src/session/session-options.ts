@@ -24,6 +24,7 @@ import type { WebSearchBackend } from "../tools/builtin/web-search.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Redactor } from "../util/redact.ts";
+import type { Editor } from "../workspace/editor.ts";
 import type { SandboxOptions } from "../workspace/sandbox.ts";
 import type { SandboxClient } from "../workspace/sandbox-client.ts";
 import type { InboxLimits } from "./prompts/inbox.ts";
@@ -31,6 +32,17 @@ import type { SkillOptions } from "./skills/session-skills.ts";
 import type { ServerPrompts } from "../tools/mcp/server-prompt.ts";
 import type { PermissionOptions } from "./session-policy.ts";
 import type { WorkspaceManifest } from "../workspace/workspace-manifest.ts";
+
+/** MCP servers that were started for one agent. */
+export type OwnServers = {
+  readonly tools: readonly Tool[];
+  /** Rules that come with them. */
+  readonly ask: readonly string[];
+  readonly deny: readonly string[];
+  /** What is wrong with some of them, a sentence each. */
+  readonly warnings: readonly string[];
+  close(): Promise<void>;
+};
 
 /** A checkout of its own that a session works in. */
 export interface SessionWorktree {
@@ -96,6 +108,10 @@ export type SessionOptions = {
   readonly systemPrompt?: string | undefined;
   /** What an agent is told that the conversation is: the environment and the session are described behind it. */
   readonly agentPrompt?: string | undefined;
+  /** Starts MCP servers that an agent has of its own. What it answers is closed with the agent. */
+  readonly openServers?: ((servers: JsonObject, source: string) => Promise<OwnServers>) | undefined;
+  /** Stands before the first prompt of a new session, as a part of it. */
+  readonly initialPrompt?: string | undefined;
   readonly appendSystemPrompt?: string | undefined;
   /** What `loadInstructions` found in AGENTS.md and CLAUDE.md files: it joins the system prompt, ours or that of the caller. */
   readonly instructions?: Instructions | undefined;
@@ -153,6 +169,10 @@ export type SessionOptions = {
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** Also those that are always there; without them and without `agents` there is no Task tool. */
   readonly builtinAgents?: boolean | undefined;
+  /** The model of subagents that neither their definition nor the call gives one; the session's when absent. */
+  readonly subagentModel?: string | undefined;
+  /** A subagent works in the background unless its definition or the call says otherwise. */
+  readonly backgroundAgents?: boolean | undefined;
   readonly commands?: readonly SystemCommand[] | undefined;
   /** Commands that come together, such as those of another package. */
   readonly commandModules?: readonly CommandModule[] | undefined;
@@ -160,8 +180,8 @@ export type SessionOptions = {
   readonly commandAdapters?: CommandHostAdapters | undefined;
   /** Somebody listens to `interaction.requested` and will call `answerInteraction`. Without it, a command that asks something is cancelled. */
   readonly answersInteractions?: boolean | undefined;
-  /** `false`: no prompt is a command, whatever it begins with. */
-  readonly slashCommands?: boolean | undefined;
+  /** `false`: no prompt is a command, whatever it begins with. `"known"`: a prompt whose first word names no command is text. */
+  readonly slashCommands?: boolean | "known" | undefined;
   /** Skills and commands that are kept in files, as `findSkills` finds them; see docs/skills.md. */
   readonly skills?: SkillOptions | undefined;
   /** Prompts that servers have written, each a command. */
@@ -198,6 +218,8 @@ export type SessionOptions = {
   readonly sandbox?: SandboxOptions | undefined;
   /** Another machine, on which all tools work instead of on this one. */
   readonly sandboxClient?: SandboxClient | undefined;
+  /** An editor that works on the same files: what is not saved there is read, and what tools write and commands print is seen there. */
+  readonly editor?: Editor | undefined;
   /** What a fresh sandbox of the client is to hold; sources start at `cwd`. */
   readonly workspaceManifest?: WorkspaceManifest | undefined;
   /** The state the client's sandbox is to be brought to; the manifest is not applied then. */

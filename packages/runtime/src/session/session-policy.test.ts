@@ -30,7 +30,7 @@ describe("SessionPolicy", () => {
       workspace,
       env: {},
       home,
-      overflowDirectory: join(top, "long"),
+      readable: [join(top, "long")],
     });
 
   it("follows the links in folders that are added later, too", async () => {
@@ -84,7 +84,7 @@ describe("SessionPolicy", () => {
       workspace,
       env: {},
       home,
-      overflowDirectory: join(top, "linked-long"),
+      readable: [join(top, "linked-long")],
     });
     const { directories, readable } = policy.current;
     assert.deepEqual(

@@ -39,24 +39,24 @@ export type Given = {
   /** What commands find in their environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly home: string | undefined;
-  readonly overflowDirectory: string;
+  /** Folders beside the project that may be read: what the session keeps there itself. */
+  readonly readable: readonly string[];
   /** What commands in the box can reach; absent where there is none. */
   readonly box?: Policy["box"];
 };
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  readonly #fixed: Pick<
-    Policy,
-    "base" | "inertGit" | "box" | "environment" | "listFolder" | "readText" | "programs" | "networkReads"
-  >;
+  #fixed: Pick<Policy, "base" | "inertGit" | "box" | "environment" | "listFolder" | "readText" | "programs" | "networkReads">;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
+  /** Folders beside that of the workspace whose programs are not the user's. */
+  readonly #roots: readonly string[];
   #state: PolicyState;
 
   /** With the links in folders followed, as in everything they are compared with. */
   static async load(given: Given): Promise<SessionPolicy> {
-    const { workspace, home, permissions, overflowDirectory } = given;
+    const { workspace, home, permissions, readable } = given;
     // What cannot be followed leads nowhere, and nothing will be found there.
     const real = async (path: string): Promise<string> => await workspace.resolve(path).catch(() => path);
     const named = (permissions?.additionalDirectories ?? []).map((path) => expandHome(workspace.root, path, home));
@@ -64,11 +64,11 @@ export class SessionPolicy {
     return new SessionPolicy({
       ...given,
       permissions: { ...permissions, additionalDirectories },
-      overflowDirectory: await real(overflowDirectory),
+      readable: await Promise.all(readable.map(real)),
     });
   }
 
-  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, env, home, overflowDirectory, box }: Given) {
+  constructor({ mode, allowedTools, disallowedTools, permissions = {}, workspace, env, home, readable, box }: Given) {
     const { root } = workspace;
     const anchored = (rules: readonly WrittenRule[] = [], at = permissions.root ?? root): Rule[] =>
       rules.map(({ text, source }) => anchorRule(parseRule(text, source), at));
@@ -78,10 +78,11 @@ export class SessionPolicy {
     ];
     this.#workspace = workspace;
     this.#grants = permissions.grants;
+    this.#roots = permissions.additionalDirectories ?? [];
     this.#fixed = {
       base: { root, home, platform: process.platform },
       box,
-      ...groundOf(workspace, { env, roots: permissions.additionalDirectories ?? [] }),
+      ...groundOf(workspace, { env, roots: this.#roots }),
       environment: new Set(Object.keys(env)),
       networkReads: permissions.networkReads,
     };
@@ -91,7 +92,7 @@ export class SessionPolicy {
       ask: inBoth(permissions.ask),
       deny: [...toRules(disallowedTools, "disallowedTools"), ...inBoth(permissions.deny)],
       directories: permissions.additionalDirectories ?? [],
-      readable: [overflowDirectory],
+      readable,
       mayBypass: mode === "bypassPermissions" || (permissions.mayBypass ?? false),
     };
   }
@@ -100,6 +101,12 @@ export class SessionPolicy {
     const { mayBypass: _, ...state } = this.#state;
     const remembered = this.#grants?.rules() ?? [];
     return { ...this.#fixed, ...state, ...(remembered.length > 0 && { allow: [...state.allow, ...remembered] }) };
+  }
+
+  /** Commands have these variables from now on: other programs may be found, and more names mean something to them. */
+  followVariables(env: Given["env"]): void {
+    const programs = findIn(this.#workspace, [this.#workspace.root, ...this.#roots], env["PATH"]);
+    this.#fixed = { ...this.#fixed, environment: new Set(Object.keys(env)), programs };
   }
 
   setMode(mode: PermissionMode): void {

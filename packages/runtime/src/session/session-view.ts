@@ -43,13 +43,17 @@ export type PermissionRequest = {
   rule?: string;
   /** A PreToolUse hook wants it to be asked. */
   by?: "hook";
+  /** The file that needs the permission, where it is one. */
+  path?: string;
+  /** It would not be asked in this mode. */
+  mode?: "acceptEdits";
 };
 
 /** What somebody who answers is asked; undefined when nobody waits for an answer any more. */
 export function toPermissionRequest(question: Question | undefined, taskId: string | undefined): PermissionRequest | undefined {
   if (!question) return undefined;
-  const { requestId, callId: toolCallId, tool: toolName, input, reason, rule, by } = question;
-  return { ...{ requestId, toolCallId, toolName, input, reason }, ...defined({ rule, by, taskId }) };
+  const { requestId, callId: toolCallId, tool: toolName, input, reason, rule, by, path, mode } = question;
+  return { ...{ requestId, toolCallId, toolName, input, reason }, ...defined({ rule, by, path, mode, taskId }) };
 }
 
 /** What an InteractiveSession tells its listeners. */

@@ -81,6 +81,28 @@ describe("a tool that", () => {
     assert.deepEqual(warnings, ["the disk is nearly full"]);
   });
 
+  it("is not blamed for an audit that throws", async () => {
+    const audit = (): never => {
+      throw new Error("no disk");
+    };
+    const provider = createScriptedProvider([
+      {
+        calls: [
+          { name: "Odd", input: {} },
+          { name: "Nobody", input: {} },
+        ],
+      },
+      { text: "ok" },
+    ]);
+    const session = new InteractiveSession({ cwd, provider, audit, tools: [tool(async () => ({ content: [] }))] });
+    await session.submit("go");
+    await session.shutdown();
+    const told = JSON.stringify(provider.requests[1]?.messages.at(-1));
+    assert.match(told, /The call of Odd is not made, because its verdict could not be audited: no disk/);
+    assert.match(told, /no tool named Nobody/);
+    assert.doesNotMatch(told, /KillShell|AgentOutput/);
+  });
+
   it("fails says why to the model, and one that breaks to everybody", async () => {
     for (const [error, words, warned] of [
       [new ToolFailure("not today"), /not today/, 0],

@@ -50,6 +50,21 @@ async function answers(
 }
 
 describe("one working directory", () => {
+  it("tells hooks when a command has left another one behind, and only then", async () => {
+    const moves: unknown[] = [];
+    const hears = async ({ old_cwd: from, new_cwd: to }: Record<string, unknown>) => {
+      moves.push([from, to]);
+      return {};
+    };
+    await answers([...["cd app", "ls", "cd ..", `cd ${top}/beside`].map((command): Call => ["Bash", { command }])], {
+      hooks: { CwdChanged: [{ hooks: [hears] }] },
+    });
+    assert.deepEqual(moves, [
+      [cwd, join(cwd, "app")],
+      [join(cwd, "app"), cwd],
+    ]);
+  });
+
   it("is where commands, paths, searches and patches start", async () => {
     const { said } = await answers([
       ["Bash", { command: "cd app" }],

@@ -9,7 +9,6 @@ export const claudeExecutors: ReadonlySet<string> = new Set([
   "gcpAuthRefresh",
   "managedMcpServers",
   "otelHeadersHelper",
-  "pluginConfigs",
   "policyHelper",
   "sandbox.bwrapPath",
   "sandbox.ripgrep",
@@ -27,11 +26,9 @@ export const claudeLimits: ReadonlySet<string> = new Set([
   "availableModels",
   "claudeMdExcludes",
   "deniedMcpServers",
-  "disableSkillShellExecution",
   "enforceAvailableModels",
   "httpHookAllowedEnvVars",
   "sandbox.credentials",
-  "sandbox.filesystem.denyWrite",
   "sandbox.network.allowManagedDomainsOnly",
   "sandbox.network.deniedDomains",
   "strictPluginOnlyCustomization",
@@ -53,7 +50,7 @@ const unused: ReadonlySet<string> = new Set(
   sandbox.failIfUnavailable sandbox.filesystem.allowManagedReadPathsOnly sandbox.filesystem.allowRead sandbox.ignoreViolations
   sandbox.network.allowAllUnixSockets sandbox.network.allowLocalBinding sandbox.network.allowMachLookup
   sandbox.network.allowUnixSockets sandbox.network.httpProxyPort sandbox.network.socksProxyPort showClearContextOnPlanAccept
-  showThinkingSummaries showTurnDuration skillListingBudgetFraction skillListingMaxDescChars skillOverrides skipAutoPermissionPrompt
+  showThinkingSummaries showTurnDuration skipAutoPermissionPrompt
   skipDangerousModePermissionPrompt skipWebFetchPreflight skippedMarketplaces skippedPlugins spinnerTipsEnabled spinnerTipsOverride
   spinnerVerbs sshConfigs sshHostAllowlist strictKnownMarketplaces syntaxHighlightingDisabled teammateMode
   terminalProgressBarEnabled theme tui useAutoModeDuringPlan verbose viewMode voice voiceEnabled wheelScrollAccelerationEnabled
@@ -73,6 +70,7 @@ export const claudeNames: ReadonlyMap<string, string> = new Map([
   ["fileCheckpointingEnabled", "checkpoints.enabled"],
   ["sandbox.filesystem.allowWrite", "sandbox.allowWrite"],
   ["sandbox.filesystem.denyRead", "sandbox.denyRead"],
+  ["sandbox.filesystem.denyWrite", "sandbox.denyWrite"],
   ["sandbox.network.allowedDomains", "sandbox.network.domains"],
 ]);
 

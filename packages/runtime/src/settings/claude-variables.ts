@@ -1,3 +1,4 @@
+import { type Effort, efforts } from "../model/model.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A number in one of Claude Code's variables; what is none is left alone there, and so it is here. */
@@ -16,6 +17,11 @@ export type ClaudeVariables = {
   readonly maxOutputTokens: number | undefined;
   readonly thinkingTokens: number | undefined;
   readonly maxTurns: number | undefined;
+  readonly effort: Effort | undefined;
+  readonly subagentModel: string | undefined;
+  /** A prompt that begins with a slash and names no command is text for the model. */
+  readonly slashCommands: "known" | undefined;
+  readonly backgroundAgents: boolean | undefined;
   readonly bash: {
     readonly defaultTimeoutMs: number | undefined;
     readonly maxTimeoutMs: number | undefined;
@@ -33,8 +39,12 @@ export function claudeVariables(env: Environment): ClaudeVariables {
   const characters = countIn(env, "BASH_MAX_OUTPUT_LENGTH", 1);
   return {
     maxOutputTokens: countIn(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", 1),
-    thinkingTokens: countIn(env, "MAX_THINKING_TOKENS", 0),
+    thinkingTokens: isOn(env, "CLAUDE_CODE_DISABLE_THINKING") ? 0 : countIn(env, "MAX_THINKING_TOKENS", 0),
+    effort: efforts.find((word) => word === env["CLAUDE_CODE_EFFORT_LEVEL"]?.toLowerCase()),
+    subagentModel: env["CLAUDE_CODE_SUBAGENT_MODEL"]?.trim() || undefined,
     maxTurns: countIn(env, "CLAUDE_CODE_MAX_TURNS", 1),
+    slashCommands: isOn(env, "OUTRIDER_CLAUDE_COMMANDS") ? "known" : undefined,
+    backgroundAgents: isOn(env, "OUTRIDER_CLAUDE_BACKGROUND_AGENTS") || undefined,
     bash: {
       defaultTimeoutMs: countIn(env, "BASH_DEFAULT_TIMEOUT_MS", 1),
       maxTimeoutMs: countIn(env, "BASH_MAX_TIMEOUT_MS", 1),

@@ -3,14 +3,14 @@ import { describe, it } from "node:test";
 import { resolveFiles } from "../../../../test/support/settings-bench.ts";
 
 describe("explain", () => {
-  it("says for each setting what holds, and for each file whether it won, was united, overridden or ignored", () => {
+  it("says for each setting what holds, and for each file whether it won, was united, overridden or ignored", async () => {
     const { explain } = resolveFiles(
       false,
       ["user", { permissions: { deny: ["Bash"] }, model: "a" }],
       ["project", { permissions: { deny: ["Edit"], allow: ["Read"] }, model: "b" }],
       ["flag", { model: "c" }],
     );
-    assert.deepEqual(explain("model"), [
+    assert.deepEqual(await explain("model"), [
       {
         key: "model",
         value: "c",
@@ -29,7 +29,7 @@ describe("explain", () => {
       },
     ]);
     assert.deepEqual(
-      explain("permissions").map(({ key, value, from }) => [key, value, from.map(({ verdict }) => verdict)]),
+      (await explain("permissions")).map(({ key, value, from }) => [key, value, from.map(({ verdict }) => verdict)]),
       [
         ["permissions.deny", ["Bash", "Edit"], ["united", "united"]],
         ["permissions.allow", undefined, ["ignored"]],
@@ -41,19 +41,19 @@ describe("explain", () => {
       ],
     );
     assert.deepEqual(
-      explain().map(({ key }) => key),
+      (await explain()).map(({ key }) => key),
       ["permissions.deny", "model", "permissions.allow"],
     );
-    assert.deepEqual(explain("env"), []);
-    assert.deepEqual(explain("env.NOT_SET"), []);
-    assert.throws(() => explain("permission"), {
+    assert.deepEqual(await explain("env"), []);
+    assert.deepEqual(await explain("env.NOT_SET"), []);
+    await assert.rejects(explain("permission"), {
       code: "usage",
       message: 'There is no setting "permission"; did you mean permissions?',
     });
-    assert.throws(() => explain("providers.x.colour"), { code: "usage" });
+    await assert.rejects(explain("providers.x.colour"), { code: "usage" });
   });
 
-  it("shows no secret, neither what holds nor what a file says", () => {
+  it("shows no secret, neither what holds nor what a file says", async () => {
     const secret = "Zx81-hunter2-Qq";
     const values = {
       providers: {
@@ -78,7 +78,7 @@ describe("explain", () => {
         Stop: [{ hooks: [{ type: "http", url: "https://example.org", headers: { Authorization: `Bearer ${secret}` } }] }],
       },
     };
-    const text = JSON.stringify(resolveFiles(true, ["user", values], ["project", values]).explain());
+    const text = JSON.stringify(await resolveFiles(true, ["user", values], ["project", values]).explain());
     assert.equal(text.includes(secret), false, text);
     for (const shown of ["$ENV:WORK_KEY", '"shown"', "$B_TOKEN", '"--port","1"']) assert.ok(text.includes(shown), shown);
   });

@@ -57,7 +57,7 @@ describe("loadLayers", () => {
       assert.deepEqual(
         layers.map(({ values }) => values),
         [
-          { permissions: { deny: [`Read(/${top}/.env)`, "Bash(rm:*)"], ask: [`Edit(/${top}/infra/**)`] } },
+          { permissions: { deny: [`Read(/${top}/**/.env)`, "Bash(rm:*)"], ask: [`Edit(/${top}/infra/**)`] } },
           { permissions: { deny: ["WebFetch"] } },
         ],
       );

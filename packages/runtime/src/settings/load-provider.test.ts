@@ -400,3 +400,28 @@ describe("Claude Code's variables", () => {
     await assert.rejects(ask(await load({}, {}, env)), { code: "provider-timeout", message: /within 50 ms/ });
   });
 });
+
+describe("a model behind a name that is nearly a provider's", () => {
+  const anthropic = { ANTHROPIC_API_KEY: "k" };
+
+  it("is refused with the name that was meant, before another provider is asked for it", async () => {
+    const meant = {
+      code: "config",
+      message: 'There is no provider "opnai"; did you mean openai/gpt-5.5?',
+      hint: /--provider anthropic/,
+    };
+    await assert.rejects(load({ model: "opnai/gpt-5.5" }, {}, anthropic), meant);
+    const profiles = {
+      currentProvider: "home",
+      providers: { home: { type: "gemini", apiKey: "k" }, work: { type: "openai", apiKey: "k" } },
+    };
+    await assert.rejects(load({ model: "wrok/gpt-5.5" }, profiles), { code: "config", message: /did you mean work\/gpt-5\.5/ });
+  });
+
+  it("is asked for where the provider is named apart, or has the models of many", async () => {
+    assert.deepEqual(await chosen({ provider: "anthropic", model: "opnai/x" }, {}, anthropic), ["anthropic", "opnai/x"]);
+    const router = { OPENROUTER_API_KEY: "k" };
+    assert.deepEqual(await chosen({ model: "mistralai/x" }, {}, router), ["openrouter", "mistralai/x"]);
+    assert.deepEqual(await chosen({ model: "somebody/x" }, {}, anthropic), ["anthropic", "somebody/x"]);
+  });
+});

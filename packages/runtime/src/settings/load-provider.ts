@@ -46,6 +46,7 @@ export async function loadProvider(
   }
   const byName = named.model === undefined ? undefined : await import("./named-model.ts");
   const chosen = (await byName?.chooseMaker(named, settings, { env, choose })) ?? (await choose(named.provider, settings, env));
+  if (named.provider === undefined) byName?.refuseMistyped(named.model, chosen, settings);
   const { definition, profile, key } = chosen;
   const name = named.model ?? profile.model ?? firstSet(env, definition.modelVariables ?? []);
   const wanted =

@@ -1,8 +1,9 @@
 import { homeOf, isAlias, resolveAlias } from "../model/aliases.ts";
 import type { ProviderDefinition } from "../model/providers/definition.ts";
-import { requireProvider } from "../model/providers/definitions.ts";
+import { providerDefinitions, requireProvider } from "../model/providers/definitions.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve-model.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { nearest } from "../util/nearest.ts";
 import { type Chosen, hasKey, type ProviderChoice } from "./load-provider.ts";
 import type { Profile, ProviderSettingsFile } from "./profiles.ts";
 
@@ -40,9 +41,25 @@ export async function chooseMaker(
   return await choose(profiled ?? home, settings, env);
 }
 
+/** Throws for `opnai/gpt-x`: whoever sells only its own models has none of such a name, and the request would go to the wrong one. */
+export function refuseMistyped(model: string | undefined, chosen: Chosen, settings: ProviderSettingsFile): void {
+  const slash = model?.indexOf("/") ?? -1;
+  if (model === undefined || slash < 1 || !sellsOnlyItsOwn(chosen)) return;
+  const typed = model.slice(0, slash);
+  const meant = nearest(typed, [...Object.keys(settings.providers), ...providerDefinitions.map(({ name }) => name)]);
+  if (meant === undefined) return;
+  throw new RuntimeError("config", `There is no provider ${JSON.stringify(typed)}; did you mean ${meant}${model.slice(slash)}?`, {
+    hint: `For a model that ${chosen.key} has under this name, name the provider apart: --provider ${chosen.key} --model ${model}`,
+  });
+}
+
+function serves(chosen: Chosen, model: string): boolean {
+  const { name } = chosen.definition;
+  if (isAlias(model)) return resolveAlias(model, name) !== undefined;
+  return homeOf(model) === name || !sellsOnlyItsOwn(chosen);
+}
+
 /** Whoever has more than one maker's models, or an address of its own, may have any. */
-function serves({ definition, profile }: Chosen, model: string): boolean {
-  if (isAlias(model)) return resolveAlias(model, definition.name) !== undefined;
-  const own = homeOf(definition.defaultModel ?? "");
-  return homeOf(model) === definition.name || own !== definition.name || profile.baseURL !== undefined;
+function sellsOnlyItsOwn({ definition, profile }: Chosen): boolean {
+  return homeOf(definition.defaultModel ?? "") === definition.name && profile.baseURL === undefined;
 }

@@ -34,8 +34,9 @@ function anchored(value: JsonValue, folder: string): JsonValue {
   if (typeof value !== "string") return value; // what is wrong with it is told with all other rules
   try {
     const rule = parseRule(value);
-    const { pattern } = anchorRule(rule, folder);
-    return pattern === rule.pattern ? value : `${rule.tool}(${pattern})`;
+    const { pattern, anyDepth } = anchorRule(rule, folder);
+    if (pattern === undefined || pattern === rule.pattern) return value;
+    return `${rule.tool}(${anyDepth ? pattern.replace(/([^/]+\/?)$/, "**/$1") : pattern})`;
   } catch {
     return value;
   }

@@ -101,6 +101,7 @@ describe("resolveSettings", () => {
         network: { allowed: true, domains: ["evil.example"] },
         allowWrite: ["/"],
         denyRead: ["./secrets"],
+        denyWrite: ["./kept"],
         limits: { processes: 5, memoryMb: 9_999 },
       },
       checkpoints: { enabled: false },
@@ -127,6 +128,7 @@ describe("resolveSettings", () => {
           network: { allowed: false, domains: [] },
           allowWrite: [],
           denyRead: ["./secrets"],
+          denyWrite: ["./kept"],
           limits: { processes: 5, memoryMb: 100 },
         },
         language: "Esperanto",
@@ -158,7 +160,7 @@ describe("resolveSettings", () => {
       assert.deepEqual(ignored[0], {
         path: `/${scope}.json`,
         key: "sandbox.limits.memoryMb",
-        line: 77,
+        line: 80,
         why: "the project is not trusted, and may only be stricter",
       });
     }
@@ -194,6 +196,19 @@ describe("resolveSettings", () => {
     );
   });
 
+  it("lets a project turn off its own hooks, and only those", () => {
+    const hooks = { Stop: [{ hooks: [{ type: "command", command: "x" }] }] };
+    const { settings } = resolveFiles(true, ["user", { hooks }], ["project-claude", { hooks, disableAllHooks: true }]);
+    assert.deepEqual(
+      settings.hooks.map(({ scope, guardsOnly = false }) => [scope, guardsOnly]),
+      [
+        ["user", false],
+        ["project", true],
+      ],
+    );
+    assert.equal(settings.disableAllHooks, false);
+  });
+
   it("hears every executor of a project nobody trusts nowhere, key by key of the schema", () => {
     const executing = settingsSchema.filter(({ executes }) => executes).map(({ key }) => key);
     assert.deepEqual(executing, ["hooks", "mcpServers.*", "enabledPlugins", "extraKnownMarketplaces"]);
@@ -218,6 +233,7 @@ describe("resolveSettings", () => {
       "permissions.disableBypassPermissionsMode",
       "disabledMcpjsonServers",
       "sandbox.denyRead",
+      "sandbox.denyWrite",
       "language",
     ]);
     for (const { key, untrusted, isStricter } of settingsSchema)
@@ -238,13 +254,15 @@ describe("resolveSettings", () => {
       ],
       ["auto", "off", "require", "auto", "auto", "require"],
     );
-    const claude = { network: { allowedDomains: ["a.example"] }, filesystem: { allowWrite: ["/tmp/x"], denyRead: ["~/.aws"] } };
+    const filesystem = { allowWrite: ["/tmp/x"], denyRead: ["~/.aws"], denyWrite: ["src"] };
+    const claude = { network: { allowedDomains: ["a.example"] }, filesystem };
     const { settings } = resolveFiles(false, ["user", { sandbox: "require" }], ["user-claude", { sandbox: claude }]);
     assert.deepEqual(settings.sandbox, {
       mode: "require",
       network: { allowed: false, domains: ["a.example"] },
       allowWrite: ["/tmp/x"],
       denyRead: ["~/.aws"],
+      denyWrite: ["src"],
       limits: {},
     });
     assert.throws(() => mode({ mode: "off", enabled: true }), {
@@ -276,7 +294,7 @@ describe("resolveSettings", () => {
       statusLine: { type: "command", command: "x" },
       cleanupPeriodDays: 20,
       permissions: { defaultMode: "auto" },
-      sandbox: { filesystem: { denyWrite: ["/x"] }, excludedCommands: ["docker"] },
+      sandbox: { network: { deniedDomains: ["x"] }, excludedCommands: ["docker"] },
       deniedMcpServers: [],
       permision: {},
       deny: ["Bash"],
@@ -286,7 +304,7 @@ describe("resolveSettings", () => {
     assert.deepEqual([settings.model, settings.permissions.defaultMode, ignored], [undefined, undefined, []]);
     assert.deepEqual(warnings, [
       '/user-claude.json:11: there is no permission mode "auto" here; it has no effect',
-      "/user-claude.json:15: sandbox.filesystem.denyWrite forbids something in Claude Code that Outrider does not enforce",
+      "/user-claude.json:15: sandbox.network.deniedDomains forbids something in Claude Code that Outrider does not enforce",
       "/user-claude.json:23: deniedMcpServers forbids something in Claude Code that Outrider does not enforce",
       '/user-claude.json:24: there is no setting "permision"; did you mean permissions? It has no effect',
       '/user-claude.json:25: there is no setting "deny"; did you mean permissions.deny? It has no effect',

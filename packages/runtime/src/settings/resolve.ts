@@ -2,7 +2,6 @@ import { isPermissionMode } from "../protocol/permission.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { type CheckedLayer, checkLayer, type Leaf } from "./check-layer.ts";
 import { type ChildVariables, toChildVariables } from "./child-variables.ts";
-import { explainSettings } from "./explain.ts";
 import { failAt, placeOf } from "./layer-error.ts";
 import type { SettingsLayer } from "./layers.ts";
 import { emptyObject, type MergedSetting, mergeLeaves } from "./merge.ts";
@@ -37,7 +36,7 @@ export function resolveSettings(layers: readonly SettingsLayer[], { trusted }: {
     warnings: [...checked.flatMap(({ warnings }) => warnings), ...variables.warnings],
     sources: [...new Set(layers.map(({ scope }) => scope))],
     files: layers.map(({ path }) => path),
-    explain: (key) => explainSettings(merged, key),
+    explain: async (key) => (await import("./explain.ts")).explainSettings(merged, key),
   };
 }
 
@@ -80,7 +79,7 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
       networkReads: found.value("permissions.networkReads", isBoolean) ?? false,
       disableBypassPermissionsMode: found.value("permissions.disableBypassPermissionsMode", isText) === "disable",
     },
-    hooks: toHooks(found.one("hooks"), trusted),
+    hooks: toHooks(found.one("hooks"), { trusted, turnedOff: turnsOffOwn(found.one("disableAllHooks")) }),
     disableAllHooks: found.value("disableAllHooks", isBoolean) ?? false,
     allowedHttpHookUrls: found.list("allowedHttpHookUrls"),
     env: variables.env,
@@ -93,6 +92,7 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     disabledMcpjsonServers: found.list("disabledMcpjsonServers") ?? [],
     enableAllProjectMcpServers: found.value("enableAllProjectMcpServers", isBoolean) ?? false,
     enabledPlugins: switchesIn(found.value("enabledPlugins", isJsonObject)),
+    pluginConfigs: found.value("pluginConfigs", isJsonObject) ?? {},
     extraKnownMarketplaces: found.value("extraKnownMarketplaces", isJsonObject) ?? {},
     sandbox: toSandbox(found),
     compaction: {
@@ -115,7 +115,21 @@ function toSettings(found: Finder, merged: readonly MergedSetting[], { trusted, 
     autoMemoryEnabled: found.value("autoMemoryEnabled", isBoolean),
     language: found.value("language", isText),
     outputStyle: found.value("outputStyle", isText),
+    systemPromptPresets: textsBelow("systemPromptPresets", merged),
+    skills: {
+      overrides: textsBelow("skillOverrides", merged),
+      withoutCommands: found.value("disableSkillShellExecution", isBoolean) ?? false,
+      maxDescription: found.value("skillListingMaxDescChars", isNumber),
+      listingShare: found.value("skillListingBudgetFraction", isNumber),
+    },
   };
+}
+
+/** What files say under names of their own choosing. */
+function textsBelow(top: string, merged: readonly MergedSetting[]): Record<string, string> {
+  return Object.fromEntries(
+    merged.flatMap(({ path, value }) => (path[0] === top && typeof value === "string" ? [[path.at(-1) ?? "", value]] : [])),
+  );
 }
 
 /** A list of versions, as Claude Code may have it, switches nothing on. */
@@ -141,12 +155,27 @@ function toRules(merged: MergedSetting | undefined): RuleText[] {
   return [...rules.values()];
 }
 
-function toHooks(merged: MergedSetting | undefined, trusted: boolean): HookSource[] {
+type HookFacts = { readonly trusted: boolean; readonly turnedOff: boolean };
+
+function toHooks(merged: MergedSetting | undefined, { trusted, turnedOff }: HookFacts): HookSource[] {
   return (merged?.contributions ?? []).flatMap(({ leaf }) => {
     const { scope, path, lineOf } = leaf.layer;
-    const mayRun = trusted || scope === "user" || scope === "flag";
-    return isJsonObject(leaf.value) ? [{ value: leaf.value, source: path, scope, trusted: mayRun, lineOf }] : [];
+    const isUsers = scope === "user" || scope === "flag";
+    const source = {
+      source: path,
+      scope,
+      trusted: trusted || isUsers,
+      lineOf,
+      ...(turnedOff && !isUsers && { guardsOnly: true }),
+    };
+    return isJsonObject(leaf.value) ? [{ value: leaf.value, ...source }] : [];
   });
+}
+
+/** Do the project's files turn off hooks? That goes for their own, whatever the user's say. */
+function turnsOffOwn(merged: MergedSetting | undefined): boolean {
+  const ofProject = merged?.contributions.filter(({ leaf }) => leaf.layer.scope !== "user" && leaf.layer.scope !== "flag");
+  return ofProject?.at(-1)?.leaf.value === true;
 }
 
 function toServers(merged: readonly MergedSetting[]): ServerSource[] {
@@ -202,6 +231,7 @@ function toSandbox(found: Finder): SandboxSettings {
     },
     allowWrite: found.list("sandbox.allowWrite") ?? [],
     denyRead: found.list("sandbox.denyRead") ?? [],
+    denyWrite: found.list("sandbox.denyWrite") ?? [],
     limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import fc from "fast-check";
 import type { JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -18,12 +18,16 @@ function toLayer(scope: SettingScope, dialect: SettingsLayer["dialect"], text: s
   return { scope, dialect, path: `/${scope}.json`, ...parseJsonObject(text, `/${scope}.json`) };
 }
 
+/** What is explained meanwhile: one that fails makes the file fail. */
+const explained: Promise<unknown>[] = [];
+after(async () => void (await Promise.all(explained)));
+
 /** The settings, or undefined when they are refused; anything but a refusal is a failure. */
 function attempt(work: () => ResolvedSettings): ResolvedSettings | undefined {
   const before = Reflect.ownKeys(Object.prototype).length;
   try {
     const resolved = work();
-    resolved.explain();
+    explained.push(resolved.explain());
     return resolved;
   } catch (error) {
     assert.ok(error instanceof RuntimeError && error.code === "config", error instanceof Error ? error.stack : String(error));
@@ -120,6 +124,7 @@ const valid = optional({
     mode: fc.constantFrom("auto", "require", "off"),
     network: optional({ allowed: fc.boolean(), domains: texts }),
     denyRead: texts,
+    denyWrite: texts,
     limits: optional({ processes: fc.integer({ min: 1, max: 99 }) }),
   }),
 });
@@ -216,11 +221,11 @@ describe("settings, whatever is in the files", () => {
     );
   });
 
-  it("say every value of every file in explain, with what became of it", () => {
-    fc.assert(
-      fc.property(files, fc.boolean(), (generated, trusted) => {
+  it("say every value of every file in explain, with what became of it", async () => {
+    await fc.assert(
+      fc.asyncProperty(files, fc.boolean(), async (generated, trusted) => {
         const layers = toLayers(generated);
-        for (const { key, value, from } of resolveSettings(layers, { trusted }).explain()) {
+        for (const { key, value, from } of await resolveSettings(layers, { trusted }).explain()) {
           const winners = from.filter(({ verdict }) => verdict === "won");
           assert.ok(winners.length <= 1, key);
           if (winners[0]) assert.deepEqual(value, winners[0].value, key);

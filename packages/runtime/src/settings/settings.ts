@@ -14,6 +14,8 @@ export type HookSource = {
   readonly source: string;
   readonly scope: SettingScope;
   readonly trusted: boolean;
+  /** The project turns off its own hooks: only guards of this file are left. */
+  readonly guardsOnly?: boolean;
   /** The line of something in the file; paths start with `"hooks"`. */
   lineOf(keyPath: KeyPath): number | undefined;
 };
@@ -47,6 +49,8 @@ export type Settings = {
   readonly enableAllProjectMcpServers: boolean;
   /** By `name@marketplace`. */
   readonly enabledPlugins: Readonly<Record<string, boolean>>;
+  /** Values that plugins want from their user, by `name@marketplace`. */
+  readonly pluginConfigs: JsonObject;
   /** By name, as they are written. */
   readonly extraKnownMarketplaces: JsonObject;
   readonly sandbox: SandboxSettings;
@@ -64,6 +68,19 @@ export type Settings = {
   readonly autoMemoryEnabled: boolean | undefined;
   readonly language: string | undefined;
   readonly outputStyle: string | undefined;
+  /** Texts for `--append-system-prompt preset:NAME`, by name. */
+  readonly systemPromptPresets: Readonly<Record<string, string>>;
+  readonly skills: SkillSettings;
+};
+
+export type SkillSettings = {
+  /** By name: `on`, `name-only`, `user-invocable-only`, `off`. */
+  readonly overrides: Readonly<Record<string, string>>;
+  /** No command of a skill runs. */
+  readonly withoutCommands: boolean;
+  /** Characters of one description, and the share of a model's window that all of them may take. */
+  readonly maxDescription: number | undefined;
+  readonly listingShare: number | undefined;
 };
 
 export type SandboxSettings = {
@@ -71,6 +88,7 @@ export type SandboxSettings = {
   readonly network: { readonly allowed: boolean; readonly domains: readonly string[] };
   readonly allowWrite: readonly string[];
   readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
   readonly limits: { readonly processes?: number; readonly memoryMb?: number; readonly fileSizeMb?: number };
 };
 
@@ -99,7 +117,7 @@ export type ResolvedSettings = {
   readonly sources: readonly SettingScope[];
   readonly files: readonly string[];
   /** All settings that a file names, or those at and below `key`; a key that does not exist is an error. */
-  explain(key?: string): Provenance[];
+  explain(key?: string): Promise<Provenance[]>;
 };
 
 /** What holds where there is no settings file at all. */
@@ -127,8 +145,9 @@ export const noSettings: ResolvedSettings = {
     disabledMcpjsonServers: [],
     enableAllProjectMcpServers: false,
     enabledPlugins: {},
+    pluginConfigs: {},
     extraKnownMarketplaces: {},
-    sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], limits: {} },
+    sandbox: { mode: "auto", network: { allowed: false, domains: [] }, allowWrite: [], denyRead: [], denyWrite: [], limits: {} },
     compaction: { enabled: undefined, threshold: undefined },
     limits: { maxRequests: undefined },
     loops: { noteAt: undefined, stopAt: undefined },
@@ -139,10 +158,12 @@ export const noSettings: ResolvedSettings = {
     autoMemoryEnabled: undefined,
     language: undefined,
     outputStyle: undefined,
+    systemPromptPresets: {},
+    skills: { overrides: {}, withoutCommands: false, maxDescription: undefined, listingShare: undefined },
   },
   ignored: [],
   warnings: [],
   sources: [],
   files: [],
-  explain: () => [],
+  explain: async () => [],
 };

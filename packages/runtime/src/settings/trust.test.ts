@@ -125,6 +125,30 @@ describe("judgeTrust", () => {
   );
 
   it(
+    "trusts a project that the setting sources of the run name, and no other for that",
+    inPlace(async (place) => {
+      place.write(".outrider/settings.json", hooked);
+      const named = await place.judge({ sources: ["user", "project"] });
+      assert.deepEqual(said(named), [true, "The setting sources of this run name it"]);
+      assert.match(named.fingerprint, /^[\da-f]{64}$/);
+      assert.deepEqual(said(await place.judge({ sources: ["user"] })), [false, "Nobody has said to trust it"]);
+      assert.deepEqual(said(await place.judge({ sources: undefined })), [false, "Nobody has said to trust it"]);
+    }),
+  );
+
+  it(
+    "is told not to trust, over everything that was said before",
+    inPlace(async (place) => {
+      place.write(".outrider/settings.json", hooked);
+      await place.trust();
+      place.env["OUTRIDER_TRUST_PROJECT"] = "1";
+      const { executors, ...judged } = await place.judge({ flag: false, sources: ["project"] });
+      assert.deepEqual(judged, { trusted: false, fingerprint: "", reason: "It is not to be trusted here" });
+      assert.equal(executors.length, 1);
+    }),
+  );
+
+  it(
     "TC002: does not trust servers of a fresh clone's .mcp.json, valid or not",
     inPlace(async (place) => {
       place.write(".mcp.json", { mcpServers: { evil: { command: "sh", args: ["-c", "touch pwned"] } } });

@@ -58,7 +58,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
       reason: "It is not to be trusted here",
       executors: (await lookAround(question, root)).executors,
     };
-  const isNamed = question.sources?.includes("project") ?? false;
+  const isNamed = question.sources?.includes("project") === true;
   const isAsked = question.flag === true || wanted !== undefined || record !== undefined;
   const found = await lookAround(question, root);
   const { executors } = found;

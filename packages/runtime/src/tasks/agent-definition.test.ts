@@ -37,10 +37,13 @@ describe("parseAgents", () => {
   });
 
   it("leaves out what it does not know and says so", () => {
-    assert.deepEqual(parseAgents({ helper: { ...plain, skills: ["x"], color: "red", model: null } }, "--agents"), {
-      agents: [{ name: "helper", ...plain, source: "--agents" }],
-      warnings: ['--agents: the agent "helper": skills means nothing here and was left out'],
-    });
+    assert.deepEqual(
+      parseAgents({ helper: { ...plain, observer: "critic", color: "red", model: null, skills: [] } }, "--agents"),
+      {
+        agents: [{ name: "helper", ...plain, source: "--agents" }],
+        warnings: ['--agents: the agent "helper": observer means nothing here and was left out'],
+      },
+    );
   });
 
   it("takes an agent that works in a worktree, and leaves out one that wants another isolation", () => {
@@ -137,7 +140,10 @@ describe("agents", () => {
     assert.deepEqual(parseAgents({ a: fields }, "test"), { agents: [expected], warnings: [] });
     const inline = { description: "d", prompt: "p", mcpServers: [{ calc: { command: "x" } }], background: true };
     const parsed = parseAgents({ a: inline }, "test");
-    assert.deepEqual([parsed.warnings.length, parsed.agents[0]?.background], [1, true]);
+    assert.deepEqual([parsed.warnings, parsed.agents[0]?.background], [[], true]);
+    assert.deepEqual(parsed.agents[0]?.mcpServers, { calc: { command: "x" } });
+    for (const wrong of [{ memory: "all" }, { hooks: [] }, { mcpServers: [7] }, { initialPrompt: "" }])
+      assert.throws(() => parseAgents({ a: { description: "d", prompt: "p", ...wrong } }, "test"), { code: "config" });
     assert.throws(() => parseAgents({ a: { description: "d", prompt: "p", effort: "much" } }, "test"), /low, medium, high/);
   });
 });

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../protocol/content.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 
 /** A kind of subagent. It can only narrow what the session may do: fewer tools, a stricter mode, fewer turns. */
@@ -21,13 +22,32 @@ export type AgentDefinition = {
   readonly isolation?: "worktree";
   /** Whoever starts it does not wait for it, unless the call says so. */
   readonly background?: boolean;
+  /** Skills whose texts it knows from the beginning, by name. */
+  readonly skills?: readonly string[];
+  /** Hooks as settings have them, for its own work alone. A Stop hook is asked at its end. */
+  readonly hooks?: JsonObject;
+  /** MCP servers of its own by name, which are started with it and end with it. */
+  readonly mcpServers?: JsonObject;
+  /** It has a folder in which it keeps notes, of which `MEMORY.md` is told to it: for all projects, for this one, or for this checkout. */
+  readonly memory?: AgentMemoryScope;
+  /** Where that folder is. Without it the agent has no memory. */
+  readonly memoryFolder?: string;
+  /** Stands before the first prompt where the conversation is this agent. */
+  readonly initialPrompt?: string;
   /** It works without the instruction files of user and project. */
   readonly omitInstructions?: boolean;
   /** Counts where it is stricter than the session's. */
   readonly permissionMode?: PermissionMode;
+  /** It is given no tool that changes files, and none of which nobody knows what it does: those of servers and programs that say nothing of it. */
+  readonly onlyLooks?: true;
   /** A flag, a file, or `built-in`. */
   readonly source: string;
 };
+
+export type AgentMemoryScope = "user" | "project" | "local";
+
+/** What an agent with a memory needs for it, beside the tools it names. */
+export const memoryTools: readonly string[] = ["Read", "Write", "Edit"];
 
 /** What stands first counts, by name. */
 export function mergeAgents(lists: readonly (readonly AgentDefinition[])[]): AgentDefinition[] {
@@ -36,8 +56,12 @@ export function mergeAgents(lists: readonly (readonly AgentDefinition[])[]): Age
   return [...byName.values()];
 }
 
-/** Mode `plan` keeps commands to those that look; these have nothing to look at. */
-const writers = ["Write", "Edit", "NotebookEdit", "apply_patch"];
+/** Mode `plan` keeps commands to those that look; these have nothing to look at, or nobody knows what they do. */
+const onlyLooks = {
+  disallowedTools: ["Write", "Edit", "NotebookEdit", "apply_patch", "mcp__*"],
+  permissionMode: "plan",
+  onlyLooks: true,
+} as const;
 
 export const builtinAgents: readonly AgentDefinition[] = [
   {
@@ -61,8 +85,7 @@ export const builtinAgents: readonly AgentDefinition[] = [
       "- Search broadly first, by several names and places, then read what matters. Independent searches go into one message.",
       "- Answer the question with paths and line numbers, and quote only the lines that matter. Say what you looked for and did not find.",
     ].join("\n"),
-    disallowedTools: writers,
-    permissionMode: "plan",
+    ...onlyLooks,
     source: "built-in",
   },
   {
@@ -74,8 +97,7 @@ export const builtinAgents: readonly AgentDefinition[] = [
       "- Read the code that the change touches, and how similar things are done there.",
       "- Answer with the steps in their order, each with its files, what is to be tested, and what could go wrong. Name the choice you made where there were several.",
     ].join("\n"),
-    disallowedTools: writers,
-    permissionMode: "plan",
+    ...onlyLooks,
     source: "built-in",
   },
 ];

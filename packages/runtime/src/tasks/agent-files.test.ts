@@ -82,7 +82,7 @@ describe("loadAgentFiles", () => {
       "project/.claude/agents/3.md": agent("description: x\nmaxTurns: many"),
       "project/.claude/agents/4.md": agent("description: x", " "),
       "project/.claude/agents/5.md": agent("description: x\nname: [a]"),
-      "project/.claude/agents/6.md": agent("description: x\nmemory: user"),
+      "project/.claude/agents/6.md": agent("description: x\nobserver: critic"),
       "project/.claude/agents/7.md": `${agent("description: x")}${"y".repeat(70_000)}`,
       "project/.claude/agents/8.md": agent("description: x\nisolation: remote"),
     });

@@ -32,7 +32,7 @@ const maxFiles = 200;
 
 /**
  * Agents written as Markdown with a head, those of the project before those of the user. A file that is wrong is left out and told.
- * An agent of a project nobody trusts is a text like its AGENTS.md: it names no model and no mode, and takes nobody else's name.
+ * An agent of a project nobody trusts is a text like its AGENTS.md: it names no model and no mode, runs and remembers nothing, and takes nobody else's name.
  */
 export async function loadAgentFiles({ root, outriderHome, userHome, trusted, ...places }: AgentPlaces): Promise<LoadedAgents> {
   const claudeHome = places.claudeHome ?? (userHome && join(userHome, ".claude"));
@@ -122,13 +122,15 @@ function withoutSay(
   { notes, taken }: { readonly notes: Notes; readonly taken: readonly AgentDefinition[] },
 ): AgentDefinition[] {
   const names = new Set(taken.map(({ name }) => name));
-  return project.flatMap(({ model, permissionMode, ...agent }) => {
+  return project.flatMap(({ model, permissionMode, hooks, mcpServers, memory, initialPrompt, ...agent }) => {
     if (names.has(agent.name)) {
       notes.ignored.push(`the agent ${agent.name} of ${agent.source}, since there is another one of that name`);
       return [];
     }
     if (model !== undefined) notes.ignored.push(`the model of the agent ${agent.name} of ${agent.source}`);
     if (permissionMode !== undefined) notes.ignored.push(`the permission mode of the agent ${agent.name} of ${agent.source}`);
+    for (const [what, value] of Object.entries({ hooks, mcpServers, memory, initialPrompt }))
+      if (value !== undefined) notes.ignored.push(`${what} of the agent ${agent.name} of ${agent.source}`);
     return [agent];
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fewerTurns, stricterMode, toolsOf } from "./agent-limits.ts";
+import { least } from "../util/least.ts";
+import { stricterMode, toolsOf } from "./agent-limits.ts";
 
 const agent = { name: "a", description: "d", prompt: "p", source: "s" };
 const spawner = { name: "Task", facts: { kind: "note", startsAgents: true } as const };
@@ -21,6 +22,15 @@ describe("an agent's tools", () => {
     assert.deepEqual(names({ tools: ["mcp__db"], disallowedTools: ["mcp__db__drop"] }), ["mcp__db__query"]);
     assert.deepEqual(names({ disallowedTools: ["mcp__*", "Shell"] }), ["Read", "Glob"]);
     assert.deepEqual(names({ tools: [] }), []);
+  });
+
+  it("are those that are known to change no file, where it only looks", () => {
+    const known = (["look", "note", "reach", "run", "edit"] as const).map((kind) => ({ name: kind, facts: { kind } }));
+    const { tools } = toolsOf({ ...agent, onlyLooks: true }, [...known, ...offered]);
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["look", "note", "reach", "run"],
+    );
   });
 
   it("with a pattern are not given, since the pattern could not be kept; denied with one they stay and the rule holds", () => {
@@ -59,9 +69,6 @@ describe("an agent's limits", () => {
       ).map(([session, own]) => stricterMode(session, own)),
       ["default", "plan", "default", "acceptEdits", "dontAsk"],
     );
-    assert.deepEqual(
-      [fewerTurns(undefined, undefined), fewerTurns(3, undefined), fewerTurns(undefined, 5), fewerTurns(3, 5)],
-      [undefined, 3, 5, 3],
-    );
+    assert.deepEqual([least(undefined, undefined), least(3, undefined), least(undefined, 5), least(3, 5)], [undefined, 3, 5, 3]);
   });
 });

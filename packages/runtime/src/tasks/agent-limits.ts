@@ -14,11 +14,14 @@ export type AgentTools<Tool> = {
 
 /** Of the session's tools those the agent is given. Never the one that starts agents. */
 export function toolsOf<Tool extends { readonly name: string; readonly facts?: ToolFacts }>(
-  { name, tools: wanted, disallowedTools = [], source }: AgentDefinition,
+  { name, tools: wanted, disallowedTools = [], onlyLooks, source }: AgentDefinition,
   offered: Iterable<Tool>,
 ): AgentTools<Tool> {
   const warnings: string[] = [];
-  const all = [...new Set(offered)].filter((tool) => !tool.facts?.startsAgents && !tool.facts?.ofConversation);
+  const every = [...new Set(offered)].filter(
+    ({ facts }) => !facts?.startsAgents && !facts?.ofConversation && !facts?.isOtherName,
+  );
+  const all = onlyLooks ? every.filter(({ facts }) => facts !== undefined && facts.kind !== "edit") : every;
   const unwanted = disallowedTools.map((text) => toolRule(text, source));
   const problemWith = (rule: Rule): string | undefined =>
     rule.tool === "*"
@@ -62,8 +65,4 @@ function isSpawner({ tool }: Rule): boolean {
 
 export function stricterMode(session: PermissionMode, agent: PermissionMode | undefined): PermissionMode {
   return agent !== undefined && isLooserMode(session, agent) ? agent : session;
-}
-
-export function fewerTurns(session: number | undefined, agent: number | undefined): number | undefined {
-  return session === undefined || agent === undefined ? (agent ?? session) : Math.min(session, agent);
 }

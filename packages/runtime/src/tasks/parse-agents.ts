@@ -1,7 +1,8 @@
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type PermissionMode, permissionModes, toPermissionMode } from "../protocol/permission.ts";
 import { isRecord } from "../util/is-record.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
+import { type AgentDefinition, memoryTools } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
 import { defined } from "../util/defined.ts";
 
@@ -39,24 +40,42 @@ export function parseAgent(
       warnings: [`${where} was left out: it wants isolation ${JSON.stringify(isolation)}, and there is only "worktree" here`],
     };
   const text = (field: string): string => requiredText(value[field], `${where}: ${field}`);
-  const tools = toolList(value["tools"], `${where}: tools`);
+  const memory = memoryOf(value["memory"], `${where}: memory`);
+  const named = toolList(value["tools"], `${where}: tools`);
+  const tools = named && memory ? [...new Set([...named, ...memoryTools])] : named;
   const disallowedTools = toolList(value["disallowedTools"], `${where}: disallowedTools`);
   const model = optionalText(value["model"], `${where}: model`);
   const maxTurns = turnCount(value["maxTurns"], `${where}: maxTurns`);
   const permissionMode = modeOf(value["permissionMode"], `${where}: permissionMode`);
   const effort = effortOf(value["effort"], `${where}: effort`);
+  const skills = nameList(value["skills"], `${where}: skills`);
+  const hooks = hooksOf(value["hooks"], `${where}: hooks`);
+  const mcpServers = serversOf(value["mcpServers"], `${where}: mcpServers`);
+  const initialPrompt = optionalText(value["initialPrompt"], `${where}: initialPrompt`);
   const reminder = optionalText(value["criticalSystemReminder_EXPERIMENTAL"], `${where}: criticalSystemReminder_EXPERIMENTAL`);
   const agent: AgentDefinition = {
     name,
     description: text("description"),
     prompt: reminder === undefined ? text("prompt") : `${text("prompt")}\n\n${reminder}`,
-    ...defined({ tools, disallowedTools, model, maxTurns, permissionMode, effort }),
+    ...defined({
+      tools,
+      disallowedTools,
+      model,
+      maxTurns,
+      permissionMode,
+      effort,
+      skills,
+      hooks,
+      mcpServers,
+      memory,
+      initialPrompt,
+    }),
     ...(isolation === "worktree" && { isolation }),
     ...(value["background"] === true && { background: true }),
     ...(value["omitClaudeMd"] === true && { omitInstructions: true }),
     source,
   };
-  const unknown = Object.keys(value).filter((field) => !known.has(field) && asksForSomething(field, value[field]));
+  const unknown = Object.keys(value).filter((field) => !known.has(field) && asksForSomething(value[field]));
   return { agent, warnings: unknown.map((field) => `${where}: ${field} means nothing here and was left out`) };
 }
 
@@ -71,17 +90,43 @@ const known: ReadonlySet<string> = new Set([
   "permissionMode",
   "isolation",
   "effort",
+  "skills",
+  "hooks",
+  "mcpServers",
+  "memory",
+  "initialPrompt",
   "background",
   "omitClaudeMd",
   "criticalSystemReminder_EXPERIMENTAL",
   "color", // how Claude Code's own screen paints it
 ]);
 
-/** What is switched off is not missed, and servers that are only named are the session's own, which it has anyway. */
-function asksForSomething(field: string, value: unknown): boolean {
+/** What is switched off is not missed. */
+function asksForSomething(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return false;
-  if (!Array.isArray(value)) return true;
-  return field === "mcpServers" ? !value.every((server) => typeof server === "string") : value.length > 0;
+  return !Array.isArray(value) || value.length > 0;
+}
+
+/** Whether each hook is well written is found out when the agent begins: nothing of it runs before. */
+function hooksOf(value: unknown, where: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) throw wrong(where, "must be an object with a list for each event");
+  return Object.keys(value).length > 0 ? value : undefined;
+}
+
+/** A list of names and of servers by name, or those by name alone. A server that is only named is the session's own, which it has anyway. */
+function serversOf(value: unknown, where: string): JsonObject | undefined {
+  const list: unknown[] = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  const own = list.filter((item) => typeof item !== "string");
+  if (!own.every(isJsonObject)) throw wrong(where, "must be a list of names of servers, or of servers by name");
+  const servers: JsonObject = Object.assign({}, ...own);
+  return Object.keys(servers).length > 0 ? servers : undefined;
+}
+
+function memoryOf(value: unknown, where: string): AgentDefinition["memory"] {
+  if (value === undefined || value === null || value === false) return undefined;
+  if (value === "user" || value === "project" || value === "local") return value;
+  throw wrong(where, "must be one of user, project, local");
 }
 
 function parseJson(text: string, source: string): unknown {
@@ -119,6 +164,14 @@ function toolList(value: unknown, where: string): string[] | undefined {
       throw wrong(where, `must be a list of tool names: ${toRuntimeError(error).message}`);
     }
   });
+}
+
+/** A list, or names with commas between them; none when it is empty. */
+function nameList(value: unknown, where: string): string[] | undefined {
+  const list: unknown = typeof value === "string" ? splitNames(value) : (value ?? []);
+  if (!Array.isArray(list) || !list.every((item): item is string => typeof item === "string"))
+    throw wrong(where, "must be a list of names");
+  return list.length > 0 ? list.map((name) => name.trim().replace(/^\//, "")) : undefined;
 }
 
 /** A comma within parentheses belongs to a pattern. */

@@ -7,11 +7,13 @@ export type SubagentFacts = {
   readonly session: SessionLines;
   /** The instruction files of the user and of the project, as the session has them. */
   readonly instructions: string | undefined;
+  /** The texts of skills it is to know, and what else belongs to this agent alone. */
+  readonly texts?: readonly string[] | undefined;
 };
 
 /** What a subagent is told first: who it is, where it works, how its answer is used, and what counts in this project. */
-export function buildSubagentPrompt({ prompt, environment, session, instructions }: SubagentFacts): string {
+export function buildSubagentPrompt({ prompt, environment, session, instructions, texts = [] }: SubagentFacts): string {
   const use =
     "You were started by another agent. It sees nothing of what you do but your last message, and nobody can answer questions while you work. Calls that do not need each other's results belong into one message. End with a short answer in plain text: what you did or found, with the paths and facts the other one needs, and what is left. Never claim something you did not verify.";
-  return [prompt.trim(), use, environment, describeSession(session), instructions].filter(Boolean).join("\n\n");
+  return [prompt.trim(), use, environment, describeSession(session), instructions, ...texts].filter(Boolean).join("\n\n");
 }

@@ -26,3 +26,8 @@ export function linesNow(file: { name: string; before: string; text: string; lin
   const cut = all.length > mostLines ? [...all.slice(0, mostLines / 2), "     …", ...all.slice(-mostLines / 2)] : all;
   return [`${file.name} now:`, ...cut];
 }
+
+export function linesInWords(lines: readonly number[]): string {
+  const shown = [...new Set(lines)].slice(0, 10).join(", ");
+  return `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 10 ? " and more" : ""}`;
+}

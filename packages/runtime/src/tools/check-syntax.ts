@@ -5,7 +5,7 @@ import { messageOf } from "../util/message-of.ts";
 export async function noteSyntax(path: string, text: string, before?: string): Promise<string> {
   const check = checkFor(path, text);
   if (!check || text.trim() === "" || text.length > longestText) return "";
-  const problem = await check(text);
+  const problem = await check(text).catch(() => undefined); // the file is written: what goes wrong here is not to look like a failed change
   if (problem === undefined) return "";
   // What could not be read before may be a dialect: comments in JSON, templates in YAML.
   if (before !== undefined && before.trim() !== "" && (await check(before)) !== undefined) return "";
@@ -31,8 +31,9 @@ function checkFor(path: string, text: string): Check | undefined {
     case ".cjs":
       return checkCommonJs;
     case ".js":
-      return async (code) => ((await checkCommonJs(code)) === undefined ? undefined : checkScript(code));
+      return checkEitherScript;
     case ".mjs":
+      return checkModule;
     case ".ts":
     case ".mts":
     case ".cts":
@@ -59,7 +60,7 @@ async function checkJson(text: string): Promise<string | undefined> {
 }
 
 async function checkYaml(text: string): Promise<string | undefined> {
-  const { parseAllDocuments } = await import("yaml");
+  const { parseAllDocuments } = await import("../util/yaml.ts");
   const documents = parseAllDocuments(text, { logLevel: "silent" });
   for (const { errors } of Array.isArray(documents) ? documents : []) if (errors[0]) return errors[0].message.split("\n")[0];
   return undefined;
@@ -80,6 +81,23 @@ async function checkCommonJs(text: string): Promise<string | undefined> {
     const line = /^[^\n]*:(\d+)\n/.exec(error instanceof Error ? (error.stack ?? "") : "")?.[1];
     return `${messageOf(error)}${line === undefined ? "" : ` (line ${line})`}`;
   }
+}
+
+/** A script or a module: which of them, the file alone does not say. */
+async function checkEitherScript(text: string): Promise<string | undefined> {
+  const asScript = await checkCommonJs(text);
+  const asModule = asScript === undefined ? undefined : await checkModule(text);
+  if (asModule === undefined || isDialect.test(asModule)) return undefined;
+  return /^\s*(?:import|export)\b/m.test(text) ? asModule : asScript;
+}
+
+/** Elements in a script: another program makes JavaScript of it. */
+const isDialect = /^Unexpected token '<'/;
+
+async function checkModule(text: string): Promise<string | undefined> {
+  if ("stripTypeScriptTypes" in process.getBuiltinModule("node:module")) return await checkScript(text);
+  const { findModuleError } = await import("./module-syntax.ts");
+  return await findModuleError(text);
 }
 
 type StripTypes = (code: string, options?: { readonly mode: "strip" }) => string;

@@ -1,4 +1,5 @@
 import { basename, relative } from "node:path";
+import { compileGlob } from "./compile-glob.ts";
 import { knownTypes, namesOfType } from "./file-types.ts";
 import { ToolFailure } from "./tool.ts";
 
@@ -9,22 +10,21 @@ import { ToolFailure } from "./tool.ts";
 export type FileFilter = { matches(path: string): boolean; names: readonly string[] | undefined };
 
 /** A glob without a slash is about the file's name; one with a slash is relative to the searched directory or to the workspace root. */
-export async function createFileFilter(options: {
+export function createFileFilter(options: {
   glob: string | undefined;
   type: string | undefined;
   root: string;
   workspaceRoot: string;
-}): Promise<FileFilter> {
-  const { default: picomatch } = await import("picomatch");
+}): FileFilter {
   const typeNames = options.type === undefined ? undefined : requireType(options.type);
-  const isOfType = typeNames ? picomatch(typeNames, { dot: true }) : undefined;
+  const isOfType = typeNames && compileGlob(typeNames);
   if (options.glob === undefined) {
     return { matches: (path) => isOfType?.(basename(path)) ?? true, names: typeNames };
   }
 
   const negated = options.glob.startsWith("!") && !options.glob.startsWith("!(");
   const glob = (negated ? options.glob.slice(1) : options.glob).replace(/^\.?\//, "");
-  const matchesGlob = picomatch(glob, { dot: true, nonegate: true });
+  const matchesGlob = compileGlob(glob, { nonegate: true });
   const fits = (path: string): boolean => {
     if (!glob.includes("/")) return matchesGlob(basename(path));
     return matchesGlob(relative(options.root, path)) || matchesGlob(relative(options.workspaceRoot, path));

@@ -30,8 +30,14 @@ describe("names of files", () => {
       const found = (text: string): string[] => text.split("\n").sort();
       assert.deepEqual(found(await bench.say(glob, { pattern: "src/*/" })), ["src/deep/", "src/empty/", "src/other/"]);
       assert.deepEqual(found(await bench.say(glob, { pattern: "**/deep/" })), ["src/deep/"]);
+      assert.equal(
+        await bench.say(glob, { pattern: "src" }),
+        "No files match src in the working directory. A folder does: src/ finds folders, src/** the files in them.",
+      );
       assert.match(await bench.say(glob, { pattern: "docs/*/" }), /No files found|No folders match/);
-      assert.deepEqual(found(await bench.say(glob, { pattern: "src/*" })), ["No files match src/* in src."]);
+      assert.deepEqual(found(await bench.say(glob, { pattern: "src/*" })), [
+        "No files match src/* in src. 3 folders do: src/*/ finds folders, src/*/** the files in them.",
+      ]);
     });
 });
 

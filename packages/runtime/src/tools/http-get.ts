@@ -157,7 +157,9 @@ function isRedirect(status: number | undefined): boolean {
 }
 
 function notPublic(url: URL, why: string): ToolFailure {
-  return new ToolFailure(`${url.hostname} is not on the public internet (${why}); WebFetch does not reach private addresses.`);
+  return new ToolFailure(
+    `${url.hostname} is not on the public internet (${why}); WebFetch does not reach private addresses. Give a public one.`,
+  );
 }
 
 function tooLarge(url: URL, maxBytes: number): ToolFailure {

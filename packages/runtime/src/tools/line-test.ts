@@ -1,22 +1,17 @@
+import { inTime, TookTooLong } from "../util/in-time.ts";
 import { ToolFailure } from "./tool.ts";
 
 /** Longer lines are looked at up to here. */
 const maxLineLength = 4_000;
-/** For one look: an expression that tries for ever must not hold everything else. */
-const limitMs = 200;
 
-/** Does one of these lines match? What is no regular expression is looked for as it is. */
-export function createLineTest(pattern: string, name: string): (lines: readonly string[]) => boolean {
-  const source = isExpression(pattern) ? pattern : pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const vm = process.getBuiltinModule("node:vm");
-  const context = vm.createContext({ source, lines: "" });
-  const run = new vm.Script("JSON.parse(lines).some((line) => test.test(line))");
-  vm.runInContext("var test = new RegExp(source)", context);
+/** Which of these lines match? What is no regular expression is looked for as it is. One that takes too long on them is a `ToolFailure`. */
+export function createLineTest(pattern: string, name: string): (lines: readonly string[]) => string[] {
+  const expression = new RegExp(isExpression(pattern) ? pattern : pattern.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return (lines) => {
-    context["lines"] = JSON.stringify(lines.map((line) => line.slice(0, maxLineLength)));
     try {
-      return run.runInContext(context, { timeout: limitMs }) === true;
+      return inTime(() => lines.filter((line) => expression.test(line.slice(0, maxLineLength))));
     } catch (error) {
+      if (!(error instanceof TookTooLong)) throw error;
       throw new ToolFailure(`${name} took too long on the output of this task; use a simpler expression.`, { cause: error });
     }
   };

@@ -24,11 +24,12 @@ export async function loadFileIfPresent(context: Files, path: string): Promise<L
   const stat = await orToolFailure(workspace.stat(path));
   if (!stat) return undefined;
   if (stat.kind === "directory") throw new ToolFailure(`${name} is a directory. Use Glob to list the files in it.`);
-  if (stat.kind === "other") throw new ToolFailure(`${name} is no regular file (a device, socket or pipe) and is left alone.`);
+  if (stat.kind === "other")
+    throw new ToolFailure(`${name} is no regular file (a device, socket or pipe) and is left alone. Name another file.`);
   if (stat.size > maxLoadedBytes) {
     throw new ToolFailure(`${name} is too large (${sizeInWords(stat.size)}). Find the part you need with Grep, or use Bash.`);
   }
-  const bytes = await orToolFailure(workspace.readFile(path, { maxBytes: maxLoadedBytes }));
+  const bytes = await orToolFailure(workspace.readFile(path, { maxBytes: maxLoadedBytes, unsaved: true }));
   return { bytes, stat };
 }
 
@@ -55,10 +56,11 @@ async function missingFile(context: Files, path: string): Promise<ToolFailure> {
   const directory = dirname(path);
   const entries = await workspace.readDirectory(directory).catch(() => undefined);
   const close = nearest(basename(path), entries?.map((entry) => entry.name) ?? []);
-  if (close) return new ToolFailure(`${name} does not exist. Did you mean ${nameHere(context, join(directory, close))}?`);
   const missing = entries ? `${name} does not exist.` : `${name} does not exist, and neither does its directory.`;
   const { findAlike } = await import("./find-alike.ts");
   const alike = await findAlike(path, context);
-  if (alike.length === 0) return new ToolFailure(`${missing} Use Glob to find the file.`);
-  return new ToolFailure(`${missing} Did you mean ${alike.map((one) => nameHere(context, one)).join(" or ")}?`);
+  const namesakes = alike.filter((one) => basename(one).toLowerCase() === basename(path).toLowerCase());
+  const meant = namesakes.length > 0 ? namesakes : close ? [join(directory, close)] : alike;
+  if (meant.length === 0) return new ToolFailure(`${missing} Use Glob to find the file.`);
+  return new ToolFailure(`${missing} Did you mean ${meant.map((one) => nameHere(context, one)).join(" or ")}?`);
 }

@@ -5,7 +5,9 @@ import { bashTool } from "./builtin/bash.ts";
 import { editTool } from "./builtin/edit.ts";
 import { createGlobTool } from "./builtin/glob.ts";
 import { createGrepTool } from "./builtin/grep.ts";
+import { notebookEditTool } from "./builtin/notebook-edit.ts";
 import { readTool } from "./builtin/read.ts";
+import { createTaskTool } from "./builtin/task.ts";
 import { todoWriteTool } from "./builtin/todo-write.ts";
 import { checkInput } from "./input.ts";
 import { toMeantInput } from "./meant-input.ts";
@@ -55,6 +57,52 @@ describe("an input that does not fit", () => {
         '"todos[].priority" is not a known property and was left out.',
       ],
     ],
+    [
+      "0 for a time limit that is not given",
+      bashTool,
+      { command: "ls", timeout: 0 },
+      { command: "ls" },
+      ['"timeout" was 0 and was taken as not given.'],
+    ],
+    [
+      "0 for a number of lines that is not given",
+      readTool,
+      { file_path: "a", limit: "0" },
+      { file_path: "a" },
+      ['"limit" was 0 and was taken as not given.'],
+    ],
+    [
+      "a list of changes without one of its own",
+      editTool,
+      { file_path: "a", edits: '[{"old_str":"b","new_string":"c"},{"old_string":"d","new_string":"e","replace_all":1}]' },
+      { file_path: "a", old_string: "b", new_string: "c", edits: [{ old_string: "d", new_string: "e", replace_all: true }] },
+      ['"edits" came as text and was taken as an array.', '"edits[].old_str" was taken for "edits[].old_string".'],
+    ],
+    [
+      "words of a list in other letters, 1 for true",
+      grep,
+      { pattern: "a", output_mode: "Files-With-Matches", "-i": 1 },
+      { pattern: "a", output_mode: "files_with_matches", "-i": true },
+      ['"output_mode" was "Files-With-Matches" and was taken for "files_with_matches".'],
+    ],
+    [
+      "a task without a description, in the background or not as text",
+      createTaskTool([{ name: "general-purpose", description: "Works.", prompt: "Work.", source: "test" }]),
+      { prompt: " Look for the cause of the failure, then tell. ", run_in_background: "false" },
+      {
+        prompt: " Look for the cause of the failure, then tell. ",
+        run_in_background: false,
+        description: "Look for the cause of",
+      },
+      ['"run_in_background" came as text and was taken as a boolean.'],
+    ],
+    [
+      "a deletion of a cell without a new source",
+      notebookEditTool,
+      { notebook_path: "a", cell_id: "c", edit_mode: "DELETE" },
+      { notebook_path: "a", cell_id: "c", edit_mode: "delete", new_source: "" },
+      ['"edit_mode" was "DELETE" and was taken for "delete".'],
+    ],
     ["null for what is not given", readTool, { file_path: "a", offset: null, limit: null }, { file_path: "a" }, []],
     [
       "a property nobody knows",
@@ -79,6 +127,12 @@ describe("an input that does not fit", () => {
     ["a command for another folder", bashTool, { command: "ls", cwd: "/" }],
     ["a command for the background", bashTool, { command: "serve", run_in_background: true }],
     ["no object", readTool, ["a"]],
+    [
+      "a list of changes beside half of one",
+      editTool,
+      { file_path: "a", old_string: "b", edits: [{ old_string: "c", new_string: "d" }] },
+    ],
+    ["a task of nothing", createTaskTool([]), { prompt: "", subagent_type: "x" }],
     ["a missing property", readTool, { limit: "5" }],
     ["a list that is none", todoWriteTool, { todos: "[broken" }],
   ];

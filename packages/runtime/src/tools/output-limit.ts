@@ -1,5 +1,8 @@
 import type { ImagePart, TextPart } from "../protocol/content.ts";
 
+/** Where a text is kept of which only parts are shown, and how long it is. */
+export type SavedOutput = { readonly fullOutputPath?: string; readonly fullOutputBytes?: number };
+
 /** Characters of text one tool result may bring into the conversation. */
 export const defaultOutputLimit: number = 30_000;
 
@@ -15,7 +18,7 @@ export function limitText(text: string, limit: number): { text: string; omitted:
 export async function limitContent(
   content: (TextPart | ImagePart)[],
   options: { limit: number; save(text: string): Promise<string> },
-): Promise<{ content: (TextPart | ImagePart)[]; fullOutputPath?: string }> {
+): Promise<{ content: (TextPart | ImagePart)[] } & SavedOutput> {
   const texts = content.filter((part) => part.type === "text");
   const length = texts.reduce((sum, part) => sum + part.text.length, 0);
   if (length <= options.limit) return { content };
@@ -34,7 +37,9 @@ export async function limitContent(
     if (part.type !== "text") return part;
     return part === first ? { type: "text", text: cut.text } : [];
   });
-  return path === undefined ? { content: kept } : { content: kept, fullOutputPath: path };
+  return path === undefined
+    ? { content: kept }
+    : { content: kept, fullOutputPath: path, fullOutputBytes: Buffer.byteLength(whole) };
 }
 
 /** A text of which at least the first and the last `limit` characters are at hand; the same string twice when all of it is. */

@@ -1,3 +1,4 @@
+import { remedyFor } from "./search.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { isKernelTree } from "./bounded-search.ts";
 import type { RulesAbove } from "./ignore-rules.ts";
@@ -107,7 +108,7 @@ export async function runRipgrep(options: {
   if (result.end === "signal") throw new ToolFailure(`The search was ended by ${result.signal}.`);
   // 0: found, 1: nothing found, 2: an error; with no word about it, only a file that could not be opened.
   const failed = result.end === "aborted" || result.exitCode > 1;
-  if (failed && complaint.trim() !== "") throw new ToolFailure(`The search failed: ${inShort(complaint)}`);
+  if (failed && complaint.trim() !== "") throw new ToolFailure(`The search failed: ${inShort(complaint)}${remedyFor(complaint)}`);
   return true;
 }
 

@@ -34,7 +34,8 @@ export const unattended: Readonly<Record<string, string>> = {
 /** Runs a command to its end, or starts one that goes on after its call. */
 export async function runBash(input: BashInput, context: ToolContext, limits: Limits): Promise<ToolOutput> {
   const { workspace, signal } = context;
-  if (input.command.includes("\0")) throw new ToolFailure("The command holds a NUL character, which bash cannot take.");
+  if (input.command.includes("\0"))
+    throw new ToolFailure("The command holds a NUL character, which bash cannot take. Send it without.");
   const place = placeIn(context.memory, workspace);
   const notices = await checkPlace(place, workspace);
   if (input.run_in_background) {
@@ -52,10 +53,13 @@ export async function runBash(input: BashInput, context: ToolContext, limits: Li
     const run = limits.movesToBackground && context.tasks?.background ? await movableRun(input, context) : workspace.run;
     result = await run({
       file: "bash",
+      callId: context.callId,
       args: ["-c", await scriptFor({ command: input.command, place, workspace, git: context.git })],
       cwd: place.directory,
       env: { ...unattended, PWD: place.directory },
+      ownTemporary: true,
       ...(place.record !== undefined && { writes: [place.record] }),
+      isRepeated: true,
       timeoutMs,
       signal,
       onPlace(told) {
@@ -78,7 +82,7 @@ export async function runBash(input: BashInput, context: ToolContext, limits: Li
   }
   if (result.end === "moved") return result.answer;
   const moved = limits.staysAtRoot ? undefined : await followShell(place, context);
-  return report({ result, output, notices, moved, timeoutMs, workspace, place: facts, characters: limits.outputCharacters });
+  return report({ result, output, notices, moved, timeoutMs, workspace, place: facts, limits });
 }
 
 /** What bash runs of a command that goes on after its call: where it goes is not remembered. */
@@ -140,11 +144,16 @@ async function scriptFor({
 }
 
 /** As a function that cannot be taken away where programs a rule names must find their own git. */
-function findGit({ folder, reach }: InertGit): string {
+function findGit({ folder, reach, ruled }: InertGit): string {
+  if (ruled) return [refuseBare, ...(folder === undefined ? [] : [findGit({ folder, reach })])].join("; ");
+  if (folder === undefined) return ":";
   if (reach === "shell") return `git() { ${quote(`${folder}/git`)} "$@"; }; readonly -f git`;
   const gone = "outrider: nothing was run: the git for commands nobody was asked about is gone";
   return `[[ -x ${quote(`${folder}/git`)} ]] || { echo ${quote(gone)}; exit 126; }; unset BASH_ENV; export PATH=${quote(folder)}:"$PATH"`;
 }
+
+/** Behind whatever configuration the environment has already, and not to be unset. */
+const refuseBare = `declare -rx GIT_CONFIG_COUNT=$((\${GIT_CONFIG_COUNT:-0} + 1)) "GIT_CONFIG_KEY_\${GIT_CONFIG_COUNT:-0}=safe.bareRepository" "GIT_CONFIG_VALUE_\${GIT_CONFIG_COUNT:-0}=explicit"`;
 
 /** Where the next command starts, and every path with it; what is to be said when that is another place than before. */
 async function followShell(place: Place, { workspace, roots = [] }: ToolContext): Promise<string | undefined> {
@@ -175,40 +184,45 @@ async function report(facts: {
   timeoutMs: number;
   workspace: Workspace;
   place: PlaceFacts | undefined;
-  characters: number;
+  limits: Limits;
 }): Promise<ToolOutput> {
-  const { result, notices, moved, place } = facts;
-  const end = lastLine(result, facts.timeoutMs);
+  const { result, notices, moved, place, limits } = facts;
+  const end = lastLine(result, facts.timeoutMs, limits);
   const { where, reason } =
     end && place ? (await import("./builtin/place-notes.ts")).placeNotes(place, facts.output.latest(noticedCharacters)) : {};
   const ending = end && [end, where, reason].filter(Boolean).join(" ");
   const last = [moved, ending].filter(Boolean).join("\n");
   const frame = [...notices, ...(last ? [last] : [])].join("\n").length + 2;
-  const { text, fullOutputPath } = await facts.output.finish({
-    limit: Math.max(0, facts.characters - frame),
+  const { text, ...saved } = await facts.output.finish({
+    limit: Math.max(0, limits.outputCharacters - frame),
     save: (text) => facts.workspace.saveOverflow("bash-output.txt", text),
   });
   const whole = [...notices, text.replace(/\n+$/, "").replace(ownWords, "$1") || "(no output)", ...(last ? [last] : [])].join(
     "\n",
   );
   const exitCode = exitCodeOf(result);
-  const details: ToolDetails = { ...defined({ exitCode }), ...(fullOutputPath && { fullOutputPath }) };
+  const details: ToolDetails = { ...defined({ exitCode }), ...saved };
   if (result.end === "aborted") throw new ToolFailure(whole, { details });
   const warning = reason && `A command failed${where ? " in the sandbox" : ""}. ${reason}`;
   return { content: [{ type: "text", text: whole }], isError: end !== undefined, details, warning };
 }
 
-function lastLine(result: RunResult, timeoutMs: number): string | undefined {
+function lastLine(result: RunResult, timeoutMs: number, { maxTimeoutMs }: Limits): string | undefined {
   switch (result.end) {
     case "exit":
       return result.exitCode === 0 ? undefined : `Exit code ${result.exitCode}`;
     case "signal":
       return `The shell was ended by ${result.signal}. Exit code ${exitCodeOf(result) ?? "unknown"}`;
     case "timeout":
-      return `Stopped after ${timeoutMs} ms, the time limit; the processes of the command were ended.`;
+      return `Stopped after ${timeoutMs} ms, the time limit; the processes of the command were ended. ${longer(timeoutMs, maxTimeoutMs)}`;
     case "aborted":
       return "Interrupted; the processes of the command were ended.";
   }
+}
+
+function longer(timeoutMs: number, most: number): string {
+  const more = timeoutMs < most ? `give a timeout of up to ${most} ms, or ` : "";
+  return `If it needs longer, ${more}run it with run_in_background.`;
 }
 
 function exitCodeOf(result: RunResult): number | undefined {

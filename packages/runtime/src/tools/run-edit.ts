@@ -1,4 +1,5 @@
 import { noteSyntax } from "./check-syntax.ts";
+import { linesInWords } from "./changed-lines.ts";
 import { diffLines } from "./diff.ts";
 import { nameHere } from "./working-directory.ts";
 import { explainMissing } from "./edit-hints.ts";
@@ -19,7 +20,9 @@ type Edit = { old_string: string; new_string: string; replace_all?: boolean };
 /** Replaces text in a file that was read, or creates one. */
 export async function runEdit(input: EditInput, context: ToolContext): Promise<ToolOutput> {
   if ([input, ...(input.edits ?? [])].some((edit) => edit.old_string === edit.new_string))
-    throw new ToolFailure("old_string and new_string are the same: there is nothing to change.");
+    throw new ToolFailure(
+      "old_string and new_string are the same: there is nothing to change. Give in new_string what is to stand there.",
+    );
   const path = await context.workspace.resolve(input.file_path);
   const target: Target = { path, name: nameHere(context, path) };
   if (input.old_string !== "") return replace(input, target, context);
@@ -148,7 +151,8 @@ async function syntaxNote(path: string, text: string, before?: string): Promise<
 
 function requireText(bytes: Uint8Array, name: string): DecodedText {
   const decoded = decodeText(bytes);
-  if (!decoded) throw new ToolFailure(`${name} is a binary file; Edit changes text only.`);
+  if (!decoded)
+    throw new ToolFailure(`${name} is a binary file; Edit changes text only. Make it anew with the program it comes from.`);
   if (!decoded.exact) {
     throw new ToolFailure(
       `${name} is not valid ${nameOfEncoding(decoded.encoding)}, so that Edit would damage it. Change it with a program through Bash.`,
@@ -168,11 +172,6 @@ function notFound(text: string, input: Edit, name: string): ToolFailure {
   return new ToolFailure(
     `old_string is not in ${name}. ${explainPlaceholder(input.old_string) ?? explainMissing(text, input.old_string)}`,
   );
-}
-
-function linesInWords(lines: number[]): string {
-  const shown = [...new Set(lines)].slice(0, 10).join(", ");
-  return `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 10 ? " and more" : ""}`;
 }
 
 function linesAround(text: string, first: number, count: number): string {

@@ -1,4 +1,5 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
+import { aimGlob, type GlobInput, type GlobTarget } from "./aim-glob.ts";
 import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
 import { nameHere } from "./working-directory.ts";
 import { leftOutNote } from "./left-out-note.ts";
@@ -6,14 +7,10 @@ import { listFiles, listFolders } from "./list-files.ts";
 import { newestFirst } from "./newest-first.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
-export type GlobInput = { pattern: string; path?: string };
-
-/** A pattern, the directory where walking starts, and what is meant there. */
-export type GlobTarget = GlobInput & { root: string; folders: boolean; matches(path: string): boolean };
-
 const maxResults = 100;
 
-export async function runGlob(target: GlobTarget, context: ToolContext, options: SearchOptions): Promise<ToolOutput> {
+export async function runGlob(input: GlobInput, context: ToolContext, options: SearchOptions): Promise<ToolOutput> {
+  const target = await aimGlob(input, context.workspace);
   const { workspace, mayRead } = context;
   const name = nameHere(context, target.root);
   const stat = await statSearchRoot(target.root, context);
@@ -25,7 +22,7 @@ export async function runGlob(target: GlobTarget, context: ToolContext, options:
   const found = mayRead && !target.folders ? matching.filter(mayRead) : matching;
   const note = leftOutNote(matching.length - found.length);
   if (found.length === 0) {
-    const text = [nothingFound(target, stat !== undefined, name), ...note].join("\n");
+    const text = [await nothingFound(target, { exists: stat !== undefined, name, context, options }), ...note].join("\n");
     return { content: [{ type: "text", text }] };
   }
 
@@ -38,10 +35,28 @@ export async function runGlob(target: GlobTarget, context: ToolContext, options:
   return { content: [{ type: "text", text: [...shown, ...note].join("\n") }] };
 }
 
-function nothingFound(input: GlobTarget, exists: boolean, name: string): string {
-  if (!exists) return `No files found: ${name} does not exist.`;
-  const hint = input.pattern.includes("/") ? "" : ` To search the directories below it too, use **/${input.pattern}.`;
-  return `No ${input.folders ? "folders" : "files"} match ${input.pattern} in ${displayName(name)}.${hint}`;
+type Search = { exists: boolean; name: string; context: ToolContext; options: SearchOptions };
+
+async function nothingFound(target: GlobTarget, { exists, name, context, options }: Search): Promise<string> {
+  const { pattern, path, folders, root } = target;
+  if (!exists) {
+    const remedy = path === undefined ? "" : " Leave path out to search the working directory.";
+    return `No files found: ${name} does not exist.${remedy}`;
+  }
+  const nothing = `No ${folders ? "folders" : "files"} match ${pattern} in ${displayName(name)}.`;
+  const inside =
+    folders || pattern.includes("**") ? [] : await searchInTime(context, options, (bounded) => listFolders(root, bounded));
+  const count = inside.filter((folder) => target.matches(relative(root, folder))).length;
+  if (count > 0)
+    return `${nothing} ${count === 1 ? "A folder does" : `${count} folders do`}: ${pattern}/ finds folders, ${pattern}/** the files in them.`;
+  const last = pattern.split("/").at(-1) ?? "";
+  if (last !== "" && !/[*?[{]/.test(last) && !folders) {
+    const { findAlike } = await import("./find-alike.ts");
+    const alike = await findAlike(join(root, last), context);
+    if (alike.length > 0) return `${nothing} Did you mean ${alike.map((one) => nameHere(context, one)).join(" or ")}?`;
+  }
+  if (pattern.includes("**")) return nothing;
+  return `${nothing} To search the directories below it too, use ${pattern.slice(0, pattern.length - last.length)}**/${last || "*"}.`;
 }
 
 function displayName(name: string): string {

@@ -43,7 +43,7 @@ async function runSearch(query: SearchQuery, ripgrep: string | undefined, contex
 }
 
 async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQuery> {
-  if (input.pattern.includes("\0")) throw new ToolFailure("The pattern contains a NUL character.");
+  if (input.pattern.includes("\0")) throw new ToolFailure("The pattern contains a NUL character. Send it without.");
   if (!input.multiline && /\n|(?<!\\)(?:\\\\)*\\n/.test(input.pattern)) {
     throw new ToolFailure("The pattern contains a line break, which never matches within one line. Set multiline: true.");
   }
@@ -59,7 +59,7 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
     root,
     rootIsFile,
     above: rootIsFile ? { rules: [], inGit: false } : await loadRulesAbove(workspace, root),
-    filter: await createFileFilter({ glob: input.glob, type: input.type, root, workspaceRoot: workspace.root }),
+    filter: createFileFilter({ glob: input.glob, type: input.type, root, workspaceRoot: workspace.root }),
     mode: modes[input.output_mode ?? "files_with_matches"],
     before: onlyMatching ? 0 : (input["-B"] ?? input["-C"] ?? 0),
     after: onlyMatching ? 0 : (input["-A"] ?? input["-C"] ?? 0),
@@ -68,6 +68,14 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
     onlyMatching,
     maxLines: from + limit,
   };
+}
+
+/** A folder may ignore all that is in it, as the one with the worktrees does. */
+async function hiddenNote({ path = "." }: GrepInput, { workspace }: ToolContext): Promise<string[]> {
+  const file = `${await workspace.resolve(path)}/.gitignore`;
+  const bytes = await workspace.readFile(file, { maxBytes: 1024 * 1024 }).catch(() => undefined);
+  const hidesAll = bytes && /^\*\s*$/m.test(new TextDecoder().decode(bytes));
+  return hidesAll ? ["[The .gitignore of this folder hides what is in it: search the folders in it one by one.]"] : [];
 }
 
 /** Which of the lines or files are shown: `limit` of them behind the first `from`. */
@@ -82,7 +90,7 @@ const modes = { content: "content", files_with_matches: "files", count: "count" 
 async function inWords(result: SearchResult, input: GrepInput, context: ToolContext): Promise<string> {
   const { files, skipped, leftOut } = result;
   const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
-  if (files.length === 0) return ["No matches found.", ...notes].join("\n");
+  if (files.length === 0) return ["No matches found.", ...notes, ...(await hiddenNote(input, context))].join("\n");
   const window = windowOf(input);
   const { from, limit } = window;
   const end = from + limit;

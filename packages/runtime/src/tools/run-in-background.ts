@@ -30,7 +30,11 @@ export async function startInBackground(
     maxRuntimeMs: timeout,
     start: (hooks) =>
       adopt?.(hooks) ??
-      workspace.start({ file: "bash", args: ["-c", script], cwd: directory, env: { ...env, PWD: directory }, ...hooks }),
+      workspace.start({
+        ...{ file: "bash", args: ["-c", script], cwd: directory, env: { ...env, PWD: directory } },
+        ownTemporary: true,
+        ...hooks,
+      }),
   });
   startedCommands(context.memory).set(task.id, { command, cwd: directory });
   if (task.status === "failed")

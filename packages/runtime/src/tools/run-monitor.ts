@@ -31,7 +31,11 @@ export async function startMonitor(
     start: async (hooks) =>
       command === undefined && workspace.watch
         ? await workspace.watch(watched, hooks.onOutput)
-        : await workspace.start({ file: "bash", args: ["-c", script], cwd, env: { ...unattended, PWD: cwd }, ...hooks }),
+        : await workspace.start({
+            ...{ file: "bash", args: ["-c", script], cwd, env: { ...unattended, PWD: cwd } },
+            ownTemporary: true,
+            ...hooks,
+          }),
   });
   if (command !== undefined) startedCommands(memory).set(task.id, { command, cwd });
   if (task.status === "failed") throw new ToolFailure(`It cannot be watched: ${task.error?.message ?? "nobody knows why"}`);

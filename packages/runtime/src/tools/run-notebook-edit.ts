@@ -39,10 +39,10 @@ export async function runNotebookEdit(input: NotebookEditInput, context: ToolCon
 }
 
 function changedCells(input: NotebookEditInput, notebook: Notebook, name: string): { cells: JsonObject[]; said: string } {
-  const { edit_mode: mode = "replace", cell_id: id, new_source: source, cell_type: type } = input;
+  const { edit_mode: mode = "replace", cell_id: id, new_source: source, cell_type } = input;
   const values = notebook.cells.map(({ value }) => value);
   if (mode === "insert") {
-    if (type === undefined) throw new ToolFailure("insert needs cell_type: send it again with code or markdown.");
+    const type = cell_type ?? "code";
     const at = id === undefined ? 0 : indexOf(id, notebook, name) + 1;
     const fresh = newCell(notebook, { type, source });
     return {
@@ -54,7 +54,7 @@ function changedCells(input: NotebookEditInput, notebook: Notebook, name: string
   const at = indexOf(id, notebook, name);
   if (mode === "delete") return { cells: values.toSpliced(at, 1), said: `Deleted the cell ${id} of ${name}.` };
   const cell = notebook.cells[at];
-  const changed = replaced(cell?.value ?? {}, { type: type ?? cell?.type ?? "code", source });
+  const changed = replaced(cell?.value ?? {}, { type: cell_type ?? cell?.type ?? "code", source });
   return { cells: values.with(at, changed), said: `Replaced the source of the cell ${id} of ${name}.` };
 }
 

@@ -68,8 +68,7 @@ async function showWindow(wanted: Wanted & { path: string; size: number }, conte
   const { name, offset, path, limit, size } = wanted;
   const { readLineWindow } = await import("./line-window.ts");
   const { lines, more, total } = await readLineWindow({ path, offset, limit, maxCharacters }, context);
-  if (lines.length === 0 && total !== undefined)
-    throw new ToolFailure(`${name} has ${total} ${total === 1 ? "line" : "lines"}; line ${offset} is past its end.`);
+  if (lines.length === 0 && total !== undefined) throw pastTheEnd(name, total, offset);
   const last = offset + lines.length - 1;
   const where = `[Lines ${offset} to ${last} of a file of ${sizeInWords(size)} are shown.${more ? ` Go on with offset ${last + 1}, or use Grep.` : " That is its end."}]`;
   return textOutput([...lines.map((line, index) => numberedLine(offset + index, line)), where].join("\n"));
@@ -86,7 +85,7 @@ function show(bytes: Uint8Array, wanted: Wanted & { meet: ToolContext["meetSecre
   const decoded = kind ? undefined : decodeText(bytes);
   if (!decoded) {
     throw new ToolFailure(
-      `${wanted.name} is ${kind ?? "a binary file"} (${sizeInWords(bytes.length)}) and cannot be shown as text.`,
+      `${wanted.name} is ${kind ?? "a binary file"} (${sizeInWords(bytes.length)}) and cannot be shown as text. A command such as file, strings or xxd tells what is in it.`,
     );
   }
   if (decoded.text === "") return textOutput(`${wanted.name} holds nothing but a byte order mark.`);
@@ -131,8 +130,7 @@ function showPage(text: string, { name, offset, limit, column }: Wanted): { page
     }
     start = end + 1;
   }
-  if (offset > number)
-    throw new ToolFailure(`${name} has ${number} ${number === 1 ? "line" : "lines"}; line ${offset} is past its end.`);
+  if (offset > number) throw pastTheEnd(name, number, offset);
   const last = offset + shown.length - 1;
   if (last < number) shown.push(`[Lines ${offset} to ${last} of ${number} are shown. Go on with offset ${last + 1}.]`);
   return { page: shown.join("\n"), totalLines: number };
@@ -140,4 +138,9 @@ function showPage(text: string, { name, offset, limit, column }: Wanted): { page
 
 function textOutput(text: string): ToolOutput {
   return { content: [{ type: "text", text }] };
+}
+
+function pastTheEnd(name: string, lines: number, offset: number): ToolFailure {
+  const count = `${lines} ${lines === 1 ? "line" : "lines"}`;
+  return new ToolFailure(`${name} has ${count}; line ${offset} is past its end. Use an offset up to ${Math.max(lines, 1)}.`);
 }

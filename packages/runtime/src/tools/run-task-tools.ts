@@ -16,7 +16,7 @@ export async function showTaskOutput(
   const news = await tasks.news(id, { until: block ? toWait(until) : "now", timeoutMs: timeout, signal });
   if (news.because === "aborted") throw new ToolFailure(`Interrupted while waiting for ${id}, which goes on.`);
   const text = toTerminalText(news.text).replace(/\n+$/, "");
-  const lines = shows ? text.split("\n").filter((line) => shows([line])) : undefined;
+  const lines = shows ? shows(text.split("\n")) : undefined;
   const shown = lines ? lines.join("\n") : text;
   const odd = [until, filter].filter((pattern) => pattern !== undefined && !isExpression(pattern));
   const notes = odd.map((pattern) => `(${JSON.stringify(pattern)} is no regular expression: it was looked for as it is.)`);
@@ -39,7 +39,9 @@ export async function stopTask(id: string, tasks: BackgroundTasks): Promise<Tool
 }
 
 function toWait(until: string): TaskWait["until"] {
-  return until === "end" || until === "output" ? until : createLineTest(until, "until");
+  if (until === "end" || until === "output") return until;
+  const matching = createLineTest(until, "until");
+  return (lines) => matching(lines).length > 0;
 }
 
 function headOf(

@@ -11,10 +11,13 @@ import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 export type KnownAgents = {
   readonly find: (name: string | undefined) => AgentDefinition | undefined;
   readonly names: string;
+  /** Where neither the call nor the agent says it. */
+  readonly inBackground: boolean;
 };
 
 /** What a call of the task tool does. */
-export async function runTask(input: TaskInput, context: ToolContext, { find, names }: KnownAgents): Promise<ToolOutput> {
+export async function runTask(input: TaskInput, context: ToolContext, known: KnownAgents): Promise<ToolOutput> {
+  const { find, names, inBackground } = known;
   const { description, prompt, subagent_type, model, effort, isolation, resume, name } = input;
   const { callId, tasks } = context;
   const agent = find(subagent_type);
@@ -28,7 +31,7 @@ export async function runTask(input: TaskInput, context: ToolContext, { find, na
     return await finished(await agents.resume(spec), context);
   }
   const spec: TaskSpec = { callId, agent, description, prompt, ...defined({ model, effort, isolation, name }) };
-  if (input.run_in_background ?? agent.background)
+  if (input.run_in_background ?? agent.background ?? inBackground)
     return launched(await (await agentsOf(tasks)).startInBackground(spec), context);
   const task = tasks.start(spec);
   startedAgents(context.memory).set(task.taskId, agent.name);

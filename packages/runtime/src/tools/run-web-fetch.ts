@@ -31,7 +31,7 @@ function parseUrl(text: string): URL {
   if (!URL.canParse(text)) throw new ToolFailure(`${text} is no valid URL. Give the full address, starting with https://.`);
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new ToolFailure(`Only http and https can be fetched, not ${url.protocol}`);
+    throw new ToolFailure(`Only http and https can be fetched, not ${url.protocol} Give an address that starts with https://.`);
   return url;
 }
 

@@ -1,5 +1,6 @@
+import { inTime, TookTooLong } from "../util/in-time.ts";
 import { comparePaths } from "./newest-first.ts";
-import type { FoundFile, FoundLine, SearchQuery, SearchResult } from "./search.ts";
+import { type FoundFile, type FoundLine, remedyFor, type SearchQuery, type SearchResult } from "./search.ts";
 import { decodeText, splitLines } from "./text-file.ts";
 import type { ToolContext } from "./tool.ts";
 import { ToolFailure } from "./tool.ts";
@@ -7,8 +8,6 @@ import { foldLineEndings } from "./text-edit.ts";
 import { passOver, walkFiles } from "./walk.ts";
 
 const maxFileBytes = 20 * 1024 * 1024;
-/** JavaScript's regular expressions can take exponential time on an unlucky line; ripgrep's cannot. */
-const maxMillisecondsPerFile = 2000;
 
 /**
  * The search for machines without ripgrep. The pattern is read as a JavaScript regular expression, which agrees with
@@ -25,7 +24,6 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
   const leftOut = found.length - paths.length;
   paths.sort(comparePaths);
 
-  const inTime = createTimeLimit();
   const files: FoundFile[] = [];
   let skipped = 0;
   let total = 0;
@@ -43,13 +41,25 @@ export async function searchBuiltIn(query: SearchQuery, context: ToolContext): P
         ? undefined
         : bytes && decodeText(bytes, { singleBytes: false });
     if (!decoded) continue;
-    const matched = inTime(() => searchText(decoded.text, expression, query));
+    const matched = searchInTime(decoded.text, expression, query);
     if (matched.count === 0) continue;
     files.push({ path, ...matched });
     total += matched.lines.length;
     if (query.mode === "content" && total > query.maxLines) break;
   }
   return { files, skipped, leftOut };
+}
+
+function searchInTime(...search: Parameters<typeof searchText>): ReturnType<typeof searchText> {
+  try {
+    // On an unlucky line it can take exponential time; ripgrep cannot.
+    return inTime(() => searchText(...search));
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    throw new ToolFailure(
+      "The search failed: the pattern takes too long on one of the files. Use a simpler pattern, without nested repetition.",
+    );
+  }
 }
 
 function searchText(text: string, expression: RegExp, query: SearchQuery): { count: number; lines: FoundLine[] } {
@@ -124,37 +134,12 @@ function compile(query: SearchQuery): RegExp {
     try {
       return new RegExp(source, [...flags].join("") + more);
     } catch (error) {
-      if (more === "")
-        throw new ToolFailure(`The search failed: regex parse error: ${error instanceof Error ? error.message : error}`);
+      if (more !== "") continue;
+      const complaint = `regex parse error: ${error instanceof Error ? error.message : error}`;
+      throw new ToolFailure(`The search failed: ${complaint}${remedyFor(complaint)}`);
     }
   }
   throw new ToolFailure("The search failed: regex parse error");
-}
-
-/** A virtual machine's time limit is the only way to stop a regular expression from inside the same thread. */
-function createTimeLimit(): <T>(task: () => T) => T {
-  const vm = process.getBuiltinModule("node:vm");
-  const script = new vm.Script("task()");
-  const sandbox: { task: () => unknown } = { task: () => undefined };
-  const scope = vm.createContext(sandbox);
-  return <T>(task: () => T): T => {
-    let value: { is: T } | undefined;
-    sandbox.task = () => {
-      value = { is: task() };
-    };
-    try {
-      script.runInContext(scope, { timeout: maxMillisecondsPerFile });
-    } catch (error) {
-      // Born in the other context, so that it is no instance of our `Error`.
-      const isTimeout =
-        typeof error === "object" && error !== null && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-      if (!isTimeout) throw error;
-    }
-    if (value) return value.is;
-    throw new ToolFailure(
-      "The search failed: the pattern takes too long on one of the files. Use a simpler pattern, without nested repetition.",
-    );
-  };
 }
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {

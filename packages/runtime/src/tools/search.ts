@@ -30,3 +30,8 @@ export type FoundFile = { path: string; count: number; lines: FoundLine[] };
  * be read, whether or not the pattern is in them: a number that told would let a search spell out what they hold.
  */
 export type SearchResult = { files: FoundFile[]; skipped: number; leftOut: number };
+
+/** Most expressions that cannot be read were meant as plain text. */
+export function remedyFor(complaint: string): string {
+  return /regex/i.test(complaint) ? "\nTo find one of ()[]{}.*+?|^$\\ itself, put a \\ before it." : "";
+}

@@ -1,12 +1,13 @@
 import { isAbsolute, join } from "node:path";
 import type { ToolResultPart } from "../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../protocol/events.ts";
+import { ownContent, ownText } from "../protocol/own-content.ts";
 import { defined } from "../util/defined.ts";
 import { pdfType, toMediaBlock } from "../protocol/media.ts";
 
 type Frame = Record<string, unknown>;
 /** What is needed of the event that a tool has ended. */
-export type EndedUse = Pick<AgentEvent<"tool.ended">, "name" | "status" | "details" | "durationMs"> & {
+export type EndedUse = Pick<AgentEvent<"tool.ended">, "name" | "status" | "details" | "durationMs" | "notes"> & {
   readonly result: Pick<ToolResultPart, "content">;
 };
 type Ended = EndedUse;
@@ -14,7 +15,7 @@ type Place = { readonly input: unknown; readonly cwd: string };
 
 /** What a tool tells programs beside its words for the model, in the shapes they know from Claude Code. */
 export function toToolUseResult(event: Ended, place: Place): unknown {
-  if (event.status !== "ok") return `Error: ${textContent(event.result)}`;
+  if (event.status !== "ok") return `Error: ${ownText(event)}`;
   switch (event.name) {
     case "Bash":
       return bashResult(event);
@@ -25,11 +26,15 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
     case "Edit":
       return editResult(event, place);
     case "StructuredOutput":
-      return textContent(event.result);
+      return ownText(event);
     case "TaskCreate":
     case "TaskGet":
     case "TaskUpdate":
     case "TaskList":
+      return event.details?.structuredContent ?? more(event);
+    case "ListMcpResourcesTool":
+      return event.details?.structuredContent?.["resources"] ?? more(event);
+    case "ReadMcpResourceTool":
       return event.details?.structuredContent ?? more(event);
     default:
       if (event.details?.skill !== undefined) return { success: true, commandName: event.details.skill };
@@ -42,15 +47,9 @@ export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
   return toMediaBlock(part);
 }
 
-function textContent(result: Ended["result"]): string {
-  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-}
-
-function mcpResult({ result, details }: Ended): unknown {
-  const { structuredContent } = details ?? {};
-  return structuredContent === undefined
-    ? result.content.map(toResultBlock)
-    : { content: textContent(result), structuredContent };
+function mcpResult(event: Ended): unknown {
+  const { structuredContent } = event.details ?? {};
+  return structuredContent === undefined ? ownContent(event).map(toResultBlock) : { content: ownText(event), structuredContent };
 }
 
 function more({ details, durationMs }: Ended): Frame {
@@ -59,27 +58,27 @@ function more({ details, durationMs }: Ended): Frame {
 
 /** Both streams of a command go through one pipe, so that their lines keep their order: `stderr` is always empty. */
 function bashResult(event: Ended): Frame {
-  const text = textContent(event.result);
-  const { exitCode, fullOutputPath, backgroundTaskId } = event.details ?? {};
+  const text = ownText(event);
+  const { exitCode, fullOutputPath, fullOutputBytes, backgroundTaskId } = event.details ?? {};
   return {
     stdout: text === "(no output)" || backgroundTaskId !== undefined ? "" : text,
     stderr: "",
     interrupted: false,
     isImage: false,
     noOutputExpected: false,
-    ...defined({ exitCode, rawOutputPath: fullOutputPath, backgroundTaskId }),
+    ...defined({ exitCode, persistedOutputPath: fullOutputPath, persistedOutputSize: fullOutputBytes, backgroundTaskId }),
     durationMs: event.durationMs,
   };
 }
 
 function readResult(event: Ended, { input, cwd }: Place): Frame {
   const filePath = pathIn(input, cwd);
-  const image = event.result.content.find((part) => part.type === "image");
+  const image = ownContent(event).find((part) => part.type === "image");
   if (image?.mediaType === pdfType)
     return { type: "pdf", file: { filePath, base64: image.data, originalSize: sizeOf(image.data) } };
   if (image)
     return { type: "image", file: { filePath, type: image.mediaType, base64: image.data, originalSize: sizeOf(image.data) } };
-  const numbered = textContent(event.result)
+  const numbered = ownText(event)
     .split("\n")
     .flatMap((line) => /^ *(\d+)\t(.*)$/s.exec(line) ?? []);
   const lines = numbered.filter((_, index) => index % 3 === 2);

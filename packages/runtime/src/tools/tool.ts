@@ -38,6 +38,8 @@ export type ToolContext = {
   readonly standsForSecret?: ((mask: string) => boolean) | undefined;
   /** Hears the whole text of a file of which only parts are shown: a private key in it is known by its lines from then on. */
   readonly meetSecrets?: ((text: string) => void) | undefined;
+  /** Tells hooks what becomes of an entry of the model's list; why not, where one objects. Absent where there are no hooks. */
+  readonly listHooks?: ListHooks | undefined;
   /** Real paths of the folders beside the root that belong to the work. */
   readonly roots?: readonly string[] | undefined;
   /** The git that commands of this call must find; only for tools with `takesGit`. Absent where they may find any. */
@@ -45,6 +47,11 @@ export type ToolContext = {
   /** Where the call stands in a trace (W3C `traceparent`); absent where nobody traces. */
   readonly traceparent?: string | undefined;
 };
+
+export type ListHooks = (
+  moment: "TaskCreated" | "TaskCompleted",
+  task: { readonly id: string; readonly subject: string; readonly description: string },
+) => Promise<string | undefined>;
 
 /** What a tool needs to put a skill to work. The session binds it to the engine. */
 export interface SkillUses {

@@ -32,6 +32,8 @@ export class TraceBuilder {
   /** Failed tries of an answer that is still to come, by who asked. */
   readonly #retries = new Map<string | undefined, SpanEvent[]>();
   readonly #used = new Set<string>();
+  /** When the turn's latest request can have begun at the earliest: nothing tells of one that gets no answer. */
+  #askedMs = 0;
   #measures: Measure[] = [];
 
   constructor(options: TraceOptions) {
@@ -40,6 +42,13 @@ export class TraceBuilder {
 
   /** The spans that are over with this. */
   push(event: AgentEvent): Span[] {
+    const spans = this.#take(event);
+    if (event.taskId === undefined && event.type !== "retry.scheduled" && event.type !== "fallback.used")
+      this.#askedMs = Date.parse(event.at);
+    return spans;
+  }
+
+  #take(event: AgentEvent): Span[] {
     const atMs = Date.parse(event.at);
     switch (event.type) {
       case "session.started":
@@ -123,14 +132,38 @@ export class TraceBuilder {
     return before;
   }
 
-  #endTurn({ outcome }: AgentEvent<"turn.ended">, atMs: number): Span[] {
+  #endTurn(event: AgentEvent<"turn.ended">, atMs: number): Span[] {
+    const { outcome } = event;
     const turn = this.#turn;
     if (!turn) return [];
     this.#turn = undefined;
+    const unanswered = this.#endUnanswered(event, turn, atMs);
     turn.span.note(...this.#takeRetries(undefined));
     if (this.#options.withContent)
       turn.span.add({ "gen_ai.output.messages": messageContent("assistant", [{ type: "text", content: outcome.text }]) });
-    return [this.#endInvocation(turn, outcome, atMs)];
+    return [...unanswered, this.#endInvocation(turn, outcome, atMs)];
+  }
+
+  /** The request at which a turn failed, with its tries. */
+  #endUnanswered({ outcome, sessionId, seq }: AgentEvent<"turn.ended">, { span: turn }: Invocation, atMs: number): Span[] {
+    if (outcome.type !== "failed" || !outcome.error.code.startsWith("provider-")) return [];
+    const model = this.#model;
+    const span = new OpenSpan({
+      traceId: turn.start.traceId,
+      spanId: this.#unique("unanswered", sessionId, seq),
+      parentSpanId: turn.start.spanId,
+      name: `chat ${model.id}`,
+      kind: "client",
+      startMs: Math.min(this.#askedMs, atMs),
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        ...providerAttributes(model),
+        "gen_ai.conversation.id": sessionId,
+        "error.type": outcome.error.code,
+      },
+    });
+    span.note(...this.#takeRetries(undefined));
+    return [span.end(atMs, outcome.error.message)];
   }
 
   #endInvocation({ span, usage, costUsd }: Invocation, outcome: AgentEvent<"turn.ended">["outcome"], atMs: number): Span {

@@ -52,6 +52,11 @@ export class SessionWriter {
     void this.#events.return?.();
   }
 
+  #tellAll(): void {
+    for (const resolve of this.#onEvent) resolve();
+    this.#onEvent.clear();
+  }
+
   async #ended(): Promise<RuntimeError> {
     return (await this.over) ?? new RuntimeError("internal", "The event stream ended before the turn did");
   }
@@ -60,10 +65,10 @@ export class SessionWriter {
     try {
       for (let next = await this.#events.next(); !next.done; next = await this.#events.next()) {
         const event = next.value;
-        await write(event);
+        const writing = write(event);
+        if (writing) await writing; // most of thousands of deltas are written by now
         this.#seq = event.seq;
-        for (const resolve of this.#onEvent) resolve();
-        this.#onEvent.clear();
+        if (this.#onEvent.size > 0) this.#tellAll();
         if (event.type === "turn.ended" && event.taskId === undefined) this.#onWritten.get(event.turnId ?? "")?.();
       }
       return undefined;

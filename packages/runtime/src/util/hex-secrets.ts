@@ -39,17 +39,20 @@ export function mayHoldHex(text: string): boolean {
 
 type Run = { readonly start: number; readonly end: number };
 
-/** Where so many digits stand together that they may be bytes. Only every sixteenth character is looked at: a run is longer. */
+/** Where so many digits stand together that they may be bytes. Nearly every text has no place to look at more closely. */
 function nextRun(text: string, from: number): Run | undefined {
-  for (let probe = from + leastDigits - 1; probe < text.length; probe += leastDigits) {
-    if (kindAt(text, probe) === 0) continue;
-    const start = reach(text, probe, { step: -1, limit: from - 1 });
-    const end = reach(text, probe, { step: 1, limit: text.length });
+  stretch.lastIndex = from;
+  for (let hit = stretch.exec(text); hit; hit = stretch.exec(text)) {
+    const start = reach(text, hit.index, { step: -1, limit: from - 1 });
+    const end = reach(text, hit.index, { step: 1, limit: text.length });
     if (digitsIn(text, start, end + 1) >= leastDigits) return { start, end: end + 1 };
-    probe = Math.max(probe, end);
+    stretch.lastIndex = end + 1;
   }
   return undefined;
 }
+
+/** A digit, and as many characters of the two kinds behind it as there are at least in a run. */
+const stretch = new RegExp(`[0-9a-fA-F][0-9a-fA-F \\t\\r\\n:,%\\\\xX-]{${leastDigits - 1}}`, "g");
 
 /** The last digit of the run in this direction. */
 function reach(text: string, probe: number, { step, limit }: { step: 1 | -1; limit: number }): number {

@@ -93,8 +93,7 @@ const keyShapes: readonly KeyShape[] = [
 
 function toKeyShape([kind, beginnings, rest, certain]: KeyShape): SecretShape {
   const literals = [beginnings].flat();
-  const beginning = literals.map(literally).join("|");
-  const follow = (what: string): RegExp => new RegExp(`(?:${beginning})(${what})`, "y");
+  const follow = (what: string): RegExp => new RegExp(`(?:${literals.map(literally).join("|")})(${what})`, "y");
   let compiled: { rest: RegExp; certain: RegExp } | undefined; // when the first one is looked at: most are never needed
   const matchAt = (which: "rest" | "certain", text: string, at: number): RegExpExecArray | null => {
     compiled ??= { rest: follow(rest), certain: follow(certain ?? "[\\w/+-]{16,64}") };

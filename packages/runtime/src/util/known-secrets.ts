@@ -88,6 +88,7 @@ let shapesOnce: KnownShapes | undefined;
 
 /** What in a text has the shape of a secret. */
 export function keysIn(text: string): readonly string[] {
+  if (text.length < shortestShape) return [];
   const { triggers, shapesOf } = knownShapes();
   const found: string[] = [];
   triggers.lastIndex = 0;

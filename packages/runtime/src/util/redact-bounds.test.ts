@@ -180,4 +180,13 @@ describe("a private key that was met", () => {
     redactor.meet(`${other}\n${pem}`);
     assert.deepEqual([redactor.text(mixed), redactor.text(other)], ["[redacted:private-key]", other]);
   });
+
+  it("is hidden in a value whose long text had nothing to hide before", () => {
+    const redactor = createRedactor();
+    const words = "words ".repeat(60);
+    const value = { text: `${words}${mixed}` };
+    assert.equal(redactor.value(value), value);
+    redactor.meet(`-----BEGIN ${"PRIVATE KEY"}-----\n${mixed}\n-----END ${"PRIVATE KEY"}-----`);
+    assert.deepEqual(redactor.value(value), { text: `${words}[redacted:private-key]` });
+  });
 });

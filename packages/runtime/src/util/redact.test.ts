@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { createRedactor } from "./redact.ts";
 
@@ -340,5 +341,59 @@ describe("parts of a message that nobody reads", () => {
       { providerMetadata: { a: secret } },
     ])
       assert.equal(JSON.stringify(value(other)).includes(secret), false, JSON.stringify(other));
+  });
+});
+
+describe("a value that is looked at in one go", () => {
+  const known = secret("correct-horse", "-battery-staple-4711");
+  const env = { MY_TOKEN: known };
+  const hex = Buffer.from(known).toString("hex");
+  /** Secrets, parts of them, and what makes one of what stands beside it. */
+  const pieces = [
+    ...[known, known.slice(0, 9), known.slice(9), known.slice(2, 24), hex, hex.slice(0, 30), hex.slice(30)],
+    ...[
+      secret("sk-ant", "-api03-abcdefghijklmnop"),
+      "sk-",
+      "sk-ant",
+      letters,
+      jwt,
+      "eyJ",
+      "Bearer ",
+      "Authorization: ",
+      "password=",
+    ],
+    ...[pem("RSA PRIVATE KEY", letters), "-----BEGIN RSA PRIVATE KEY-----", `\n${letters}\n`, "-----END RSA PRIVATE KEY-----"],
+    ...[
+      "cookie: a=",
+      "postgres://u:",
+      "hunter2-4711",
+      "@host",
+      '"',
+      "\\n",
+      " ",
+      "\n",
+      ":",
+      "words",
+      "00000000: 6162 6364  ab",
+      "\0",
+    ],
+  ];
+  const text = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 4 })
+    .map((all) => all.join(""));
+
+  it("shows of each text what it shows of that text alone", () => {
+    const values = fc.array(fc.tuple(text, text), { maxLength: 4 });
+    fc.assert(
+      fc.property(values, (pairs) => {
+        const alone = createRedactor({ env });
+        const expected = pairs.map(([one, other]) => ({ part: { first: alone.text(one) }, other: alone.text(other), number: 1 }));
+        const value = { list: pairs.map(([one, other]) => ({ part: { first: one }, other, number: 1 })) };
+        const shown = createRedactor({ env }).value(value);
+        assert.deepEqual(shown, { list: expected });
+        if (isDeepStrictEqual(shown, value)) assert.equal(shown, value, "the very same where nothing is secret");
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

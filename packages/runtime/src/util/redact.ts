@@ -58,9 +58,25 @@ export function createRedactor(options: RedactorOptions = {}): Redactor {
     if (given.length > longText && shown === given) clean = { text: given, met: get().met.size };
     return shown;
   };
+  /** Looks at all texts of a value in one go: nearly every value has nothing to hide. */
+  const isClean = (value: unknown): boolean => {
+    const { shortest, met } = get();
+    const texts: string[] = [];
+    const isKnown = (given: string): boolean => given === clean?.text && met.size === clean.met;
+    const add = (given: string): void => {
+      if (given.length >= shortest && !isKnown(given)) texts.push(given);
+    };
+    if (!gatherTexts(value, add)) return false;
+    const all = texts.join(betweenTexts);
+    if (redactFrom(get(), all, { note: undefined }) !== all) return false;
+    const long = texts.findLast((given) => given.length > longText);
+    if (long !== undefined) clean = { text: long, met: met.size };
+    return true;
+  };
   return {
     text,
-    value: <T>(value: T): Masked<T> => redactValue(value, text) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
+    value: <T>(value: T): Masked<T> =>
+      (typeof value === "object" && isClean(value) ? value : redactValue(value, text)) as Masked<T>, // strings stay strings, lists lists, and objects keep their properties
     known: <T>(value: T): Masked<T> =>
       redactValue(value, (text) => hidePieces(get().pieces, hideKnown(get(), { text, note }), note)) as Masked<T>, // as above
     standsFor(mask) {
@@ -102,8 +118,8 @@ function redactFrom(known: KnownSecrets, text: string, { from = 0, note }: Omit<
   return settled as Masked<string>; // the only place where a secret is hidden
 }
 
-/** What stands before `from` is context and stays. */
-type Part = { readonly text: string; readonly from?: number; readonly note: Note };
+/** What stands before `from` is context and stays. Without a note it is only a look: no key is remembered for later. */
+type Part = { readonly text: string; readonly from?: number; readonly note: Note | undefined };
 
 function hideKnown({ exact, bytes, nameOf, pieces, met }: KnownSecrets, { text, from = 0, note }: Part): string {
   const plain = nameOf.size === 0 ? text : hidePlaces(findExact(exact, text, from), { text, from, note });
@@ -123,7 +139,7 @@ function* findKey(written: string): Generator<KnownPlace> {
   yield { start, end: end === -1 ? written.length : end, name: `redacted:${privateKey}` };
 }
 
-function hidePieces(pieces: SecretPieces, text: string, note: Note): string {
+function hidePieces(pieces: SecretPieces, text: string, note: Note | undefined): string {
   return hidePlaces(pieces.find(text), { text, note });
 }
 
@@ -132,7 +148,7 @@ function hidePlaces(places: Iterable<KnownPlace>, { text, from = 0, note }: Part
   let done = from;
   for (const { start, end, name } of places) {
     const mask = `[${name}]`;
-    note(mask, text.slice(start, end));
+    note?.(mask, text.slice(start, end));
     shown += text.slice(done, Math.max(done, start)) + mask;
     done = end;
   }
@@ -163,8 +179,8 @@ function hideShapes(known: KnownSecrets, { text, from = 0, note }: Part): string
       }
       const kind = keyAt(text, found.start, known) ?? found.kind;
       const mask = `[redacted:${kind}]`;
-      for (const form of keyForms(text.slice(found.start, found.end))) known.met.add(form, `redacted:${kind}`);
-      note(mask, text.slice(found.start, found.end));
+      if (note) for (const form of keyForms(text.slice(found.start, found.end))) known.met.add(form, `redacted:${kind}`);
+      note?.(mask, text.slice(found.start, found.end));
       shown += text.slice(done, Math.max(done, found.start)) + mask;
       done = found.end;
       next = found.end;
@@ -206,10 +222,32 @@ function redactValue(value: unknown, redact: (text: string) => string, depth = 0
   return list ?? items;
 }
 
+/** No secret goes over it, and behind it everything begins anew as at the beginning of a text. */
+const betweenTexts = "\n\0\n";
+
+/** Hands over all that `redactValue` would look at; false where it would change the value whatever stands in its texts. */
+function gatherTexts(value: unknown, add: (text: string) => void, depth = 0): boolean {
+  if (typeof value === "string") add(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (depth > maxDepth) return false;
+  if (Array.isArray(value)) {
+    const lines = linesOf(value);
+    if (lines) add(lines.join("\n"));
+    return value.every((item) => gatherTexts(item, add, depth + 1));
+  }
+  const object = value as Record<string, unknown>; // neither null nor a list
+  for (const key in object) {
+    if (!Object.hasOwn(object, key) || isOpaque(object, key)) continue;
+    add(key);
+    if (!gatherTexts(object[key], add, depth + 1)) return false;
+  }
+  return true;
+}
+
 /** Texts of a list, and the lines of a difference, may be those of one text: what goes over several of them is hidden line by line, as in a dump. */
 function redactLines(list: readonly unknown[], redact: (text: string) => string): readonly unknown[] | undefined {
-  const texts = list.flatMap((item) => (typeof item === "string" ? [item] : isDiffLine(item) ? [item.text] : []));
-  if (texts.length < list.length) return undefined;
+  const texts = linesOf(list);
+  if (!texts) return undefined;
   const joined = texts.join("\n");
   const shown = redact(joined);
   if (shown === joined) return undefined;
@@ -223,6 +261,16 @@ function redactLines(list: readonly unknown[], redact: (text: string) => string)
     const item = list[index];
     return isDiffLine(item) ? { ...item, text } : text;
   });
+}
+
+function linesOf(list: readonly unknown[]): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const item of list) {
+    if (typeof item === "string") texts.push(item);
+    else if (isDiffLine(item)) texts.push(item.text);
+    else return undefined;
+  }
+  return texts;
 }
 
 function isDiffLine(item: unknown): item is { readonly text: string } {

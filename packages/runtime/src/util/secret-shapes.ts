@@ -149,14 +149,13 @@ const openAfterWord = /^["'\\]{0,2}[ \t]{0,4}(?:[:=]?[ \t]{0,4}["'`\\]{0,2}(?:\w
 
 function toWordShape(shape: WordShape): SecretShape {
   const { kind, words, between, value, accepts, open, notAfter } = { notAfter: lettersAndDigits, open: openAfterWord, ...shape };
-  const word = words.map(literally).join("|");
   let compiled: { gap: RegExp; rest: RegExp } | undefined; // when the first one is looked at: most are never needed
   return {
     literals: words,
     notAfter,
     open,
     find(text, at) {
-      compiled ??= { gap: new RegExp(`(?:${word})${between}`, "iy"), rest: new RegExp(value, "y") };
+      compiled ??= { gap: new RegExp(`(?:${words.map(literally).join("|")})${between}`, "iy"), rest: new RegExp(value, "y") };
       const { gap, rest } = compiled;
       gap.lastIndex = at;
       if (!gap.test(text)) return undefined;

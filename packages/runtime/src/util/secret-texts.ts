@@ -27,13 +27,18 @@ export function findAnyOf(nameOf: ReadonlyMap<string, string>): FindKnown {
 /** The longest first: of two that begin alike the whole one counts. Of none, one that is found nowhere. */
 export function anyOf(texts: readonly string[]): RegExp {
   const sorted = [...texts].sort((a, b) => b.length - a.length);
-  return new RegExp(sorted.map(literally).join("|") || "(?!)", "g");
+  const hasBar = sorted.some((text) => text.includes("|"));
+  // All at once where that is possible: hundreds of them, one by one, take half a millisecond of a start.
+  const source = hasBar ? sorted.map(literally).join("|") : sorted.join("|").replace(special, "\\$&");
+  return new RegExp(source || "(?!)", "g");
 }
 
 /** The text as a part of a regular expression. */
 export function literally(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+  return text.replace(special, "\\$&").replaceAll("|", "\\|");
 }
+
+const special = /[\\^$.*+?()[\]{}/-]/g;
 
 /** Makes what is asked for the first time, and keeps it. */
 export function once<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {

@@ -6,7 +6,7 @@ import { leadsElsewhere } from "./exact-path.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
 import { closedWorkspace, neverStarted } from "./run-to-end.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
-import type { PathUse, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
+import type { PathUse, ProgramCommand, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
 import { defined } from "../util/defined.ts";
 
 export type ClientWorkspaceOptions = {
@@ -33,6 +33,12 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
   const closing = new AbortController();
   const running = new Set<RunningProcess>();
   const absolute = (path: string): string => posix.resolve(root, path);
+  /** The machine is the session's, and so is its /tmp. */
+  const placed = <Command extends ProgramCommand>(command: Command): Command & { cwd: string } => ({
+    ...command,
+    cwd: absolute(command.cwd ?? "."),
+    ...(command.ownTemporary && { env: { TMPDIR: "/tmp", ...command.env } }),
+  });
   /** The machine is asked where the path leads; nothing can be held open over there. */
   const requireReal = async (path: string, use: PathUse | undefined): Promise<void> => {
     if (use?.exact && (await files.realPath(path)) !== path) throw leadsElsewhere(path);
@@ -42,7 +48,7 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
     root,
     async resolve(path) {
       if (path === "") throw new RuntimeError("usage", "The path is empty.");
-      if (path.includes("\0")) throw new RuntimeError("usage", "The path holds a NUL character.");
+      if (path.includes("\0")) throw new RuntimeError("usage", "The path holds a NUL character. Give it without.");
       return files.realPath(
         path === "~" || path.startsWith("~/") ? posix.join(await files.home(), path.slice(1)) : absolute(path),
       );
@@ -84,14 +90,14 @@ export function createClientWorkspace(options: ClientWorkspaceOptions): Workspac
     async run(command) {
       if (command.unboxed && options.local) return options.local.run(command);
       if (closing.signal.aborted) throw closedWorkspace();
-      return runOn(client, { ...command, cwd: absolute(command.cwd ?? ".") }, { closing: closing.signal, overflowDirectory });
+      return runOn(client, placed(command), { closing: closing.signal, overflowDirectory });
     },
     async start(command) {
       if (command.unboxed && options.local) return await options.local.start(command);
       if (closing.signal.aborted) throw closedWorkspace();
       if (command.signal?.aborted) return neverStarted();
       const { startOn } = await import("./client-process.ts");
-      const program = await startOn(client, { ...command, cwd: absolute(command.cwd ?? ".") });
+      const program = await startOn(client, placed(command));
       running.add(program);
       program.ended.finally(() => running.delete(program)).catch(() => {}); // the failure is for whoever asks
       if (closing.signal.aborted) await program.kill();

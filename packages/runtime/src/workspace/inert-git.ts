@@ -77,7 +77,7 @@ const unseenScript = String.raw`for name do
 done`;
 
 /** Fails at a name behind a link: git opens such files where the link leads. Names come sorted, so that each folder is looked at once. */
-const behindScript = String.raw`last=
+const behindScript = `last=
 for name do
   path=./$name path=${"$"}{path%/*}
   [ "$path" != "$last" ] || continue

@@ -8,11 +8,13 @@ import { randomUuid } from "../util/unique-ids.ts";
 import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself, requireNoLink } from "./exact-path.ts";
 import { codeOf, fileFailure, kindOf, refuseOtherThanFile } from "./file-failure.ts";
 import type { GivenVariables } from "./environment.ts";
+import type { ExportedVariables } from "./exported-variables.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
-import { ProcessScope } from "./process-scope.ts";
+import type { ProcessScope } from "./process-scope.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
 import { replaceFile } from "./replace-file.ts";
-import { neverStarted, runToEnd } from "./run-to-end.ts";
+import type { OwnFolder } from "./own-folder.ts";
+import { closedWorkspace, neverStarted, runToEnd } from "./run-to-end.ts";
 import type { DirectoryEntry, FileStat, PathUse, ProgramCommand, Workspace } from "./workspace.ts";
 
 export type LocalWorkspaceOptions = {
@@ -25,7 +27,11 @@ export type LocalWorkspaceOptions = {
   readonly carefulEnv?: (() => GivenVariables) | undefined;
   /** What the user lets run belongs to somebody who is not trusted: it counts as the others. */
   readonly untrusted?: boolean | undefined;
+  /** What hooks have set for commands. */
+  readonly exported?: ExportedVariables | undefined;
   readonly overflowDirectory: string;
+  /** For temporary files of commands. */
+  readonly temporaryFolder?: OwnFolder | undefined;
 };
 
 export interface LocalWorkspace extends Workspace {
@@ -42,17 +48,36 @@ const maxLinks = 40;
 export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
   const root = realDirectory(options.root);
   const home = options.home ?? options.env["HOME"];
-  const processes = new ProcessScope();
+  /** Loaded with the first program: many runs start none. */
+  let processes: Promise<ProcessScope> | undefined;
+  let isClosed = false;
+  let stopped: readonly string[] = [];
+  // Not async: what asked for it before `close` gets it before `close` does, and is ended by that.
+  const scope = (): Promise<ProcessScope> => {
+    if (isClosed) throw closedWorkspace();
+    processes ??= import("./process-scope.ts").then((scopes) => new scopes.ProcessScope());
+    return processes;
+  };
   const given = { env: options.env, withheld: [] };
-  const variablesFor = ({ unboxed, place }: ProgramCommand): GivenVariables =>
-    unboxed || (place === "outside" && !options.untrusted) ? given : (options.carefulEnv?.() ?? given);
+  const variablesFor = ({ unboxed, place }: ProgramCommand): GivenVariables => {
+    if (unboxed) return given;
+    const isCareful = (place !== "outside" || options.untrusted === true) && options.carefulEnv !== undefined;
+    const usual = isCareful ? options.carefulEnv() : given;
+    return options.exported?.beside(usual, isCareful) ?? usual;
+  };
   const absolute = (path: string): string => resolvePath(root, path);
   const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
   const launch: LocalWorkspace["launch"] = async (command) => {
     const { env, withheld } = variablesFor(command);
     command.onPlace?.({ place: "outside", network: "open", withheld });
-    return await processes.start({ ...command, cwd: absolute(command.cwd ?? "."), env: { ...env, ...command.env } });
+    const temporary = command.ownTemporary && options.temporaryFolder?.make();
+    return await (await scope()).start({
+      ...command,
+      cwd: absolute(command.cwd ?? "."),
+      env: { ...env, ...(temporary && { TMPDIR: temporary }), ...command.env },
+    });
   };
+  let areEnded: Promise<boolean> | undefined;
   const start: Workspace["start"] = async (command) => (command.signal?.aborted ? neverStarted() : await launch(command));
 
   const workspace: Omit<LocalWorkspace, "at"> = {
@@ -71,10 +96,18 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     launch,
     beside: (other) => createLocalWorkspace({ ...options, ...other, ...elsewhere(options) }),
     saveOverflow: (name, content) => saveNewFile(absolute(options.overflowDirectory), { name, content }),
-    close: () => processes.close(),
-    stopped: () => processes.stopped,
+    async close() {
+      isClosed = true;
+      const opened = await processes;
+      await opened?.close();
+      stopped = opened?.stopped ?? [];
+    },
+    stopped: () => stopped,
     watch: async (path, onOutput) => (await import("./watch-path.ts")).watchPath(await resolve(path), onOutput),
-    endsProcesses: async () => (await import("./own-limit.ts")).whyProcessesMayStay() === undefined,
+    endsProcesses() {
+      areEnded ??= import("./own-limit.ts").then((limits) => limits.whyProcessesMayStay() === undefined);
+      return areEnded;
+    },
   };
   return withOtherRoots<LocalWorkspace>(workspace, {
     overflowDirectory: absolute(options.overflowDirectory),
@@ -103,7 +136,7 @@ function realDirectory(path: string): string {
 
 function expandPath(path: string, home: string | undefined): string {
   if (path === "") throw new RuntimeError("usage", "The path is empty.");
-  if (path.includes("\0")) throw new RuntimeError("usage", "The path holds a NUL character.");
+  if (path.includes("\0")) throw new RuntimeError("usage", "The path holds a NUL character. Give it without.");
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) throw new RuntimeError("usage", `${path} is a URL; a file path is expected.`);
   if (path !== "~" && !path.startsWith("~/")) return path;
   if (!home) throw new RuntimeError("usage", `${path} cannot be resolved: the home directory is not known.`);
@@ -211,7 +244,10 @@ async function entriesOf(path: string): Promise<DirectoryEntry[]> {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function saveNewFile(directory: string, { name, content }: { name: string; content: string }): Promise<string> {
+async function saveNewFile(
+  directory: string,
+  { name, content }: { name: string; content: string | Uint8Array },
+): Promise<string> {
   const { name: stem, ext } = parse(name.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+/, ""));
   const path = join(directory, `${stem}-${randomUuid().slice(0, 8)}${ext}`);
   try {

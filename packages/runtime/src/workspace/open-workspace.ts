@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { Editor } from "./editor.ts";
 import { knowSandbox } from "./known-sandbox.ts";
 import { createLocalWorkspace, type LocalWorkspace, type LocalWorkspaceOptions } from "./local.ts";
 import { withOtherRoots } from "./other-roots.ts";
@@ -17,6 +18,8 @@ export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
   readonly workspaceManifest?: WorkspaceManifest | undefined;
   /** The state the client's sandbox is to be brought to; the manifest is not applied then. */
   readonly sandboxSnapshotId?: string | undefined;
+  /** Who shows files and programs of this machine to the user meanwhile. */
+  readonly editor?: Editor | undefined;
   readonly isPublicAddress: (address: string) => boolean | Promise<boolean>;
   /** Do most commands run in the box? Asked each time: the mode may change. */
   readonly livesInBox?: () => boolean;
@@ -57,8 +60,9 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Open
     const places: CommandPlaces = { sandbox: "client", boxed: "everything", network: "open", withheld: () => [] };
     return { workspace: await openClient(options.sandboxClient, options), places, ...heard };
   }
-  const local = createLocalWorkspace(options);
-  const { sandbox } = options;
+  const { sandbox, editor } = options;
+  const alone = createLocalWorkspace(options);
+  const local = editor ? (await import("./with-editor.ts")).withEditor(alone, editor, options) : alone;
   const careful = (): readonly string[] => options.carefulEnv?.().withheld ?? [];
   const unboxed = (reason: string): CommandPlaces => ({
     ...{ sandbox: "none", boxed: "nothing", network: "open", reason },

@@ -3,9 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { chooseLimit, whyProcessesMayStay } from "./own-limit.ts";
+import { chooseLimit, guardPath, whyProcessesMayStay } from "./own-limit.ts";
 import { guardProcesses, ownMark } from "./process-guard.ts";
-import { endProcesses, findProcesses, type SweepTarget } from "./process-sweep.ts";
+import { endProcesses, findProcesses, type SweepTarget, startOf } from "./process-sweep.ts";
+import { guardScript } from "./start-guard.ts";
 
 const onLinux = { skip: existsSync("/proc/self/limits") ? false : "needs /proc" };
 const line = (soft: string, hard: string): string =>
@@ -101,5 +102,24 @@ describe("ending processes", onLinux, () => {
     };
     await endProcesses({ mark: "nobody" }, { look });
     assert.ok(kills >= 3, `${kills} looks`);
+  });
+});
+
+describe("the guard", () => {
+  it("ends what bears the mark also when the process was gone before the guard had begun", onLinux, async () => {
+    const gone = spawn("cat");
+    const startedAt = startOf(gone.pid ?? 0) ?? "";
+    gone.stdin.end();
+    await once(gone, "exit");
+    const mark = `guard-test-${process.pid}`;
+    const left = spawn("sleep", ["60"], { env: { PATH: process.env["PATH"], MARK: mark }, stdio: "ignore" });
+    try {
+      const ended = once(left, "exit");
+      const args = [mark, "", String(gone.pid), startedAt];
+      spawn("/bin/sh", ["-c", guardScript, "outrider-guard", ...args], { env: { PATH: guardPath }, stdio: "ignore" });
+      assert.deepEqual(await ended, [null, "SIGTERM"]);
+    } finally {
+      left.kill("SIGKILL");
+    }
   });
 });

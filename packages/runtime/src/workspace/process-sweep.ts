@@ -122,6 +122,11 @@ export function isAlive(id: number): boolean {
   }
 }
 
+/** When a process started, in the kernel's own measure; undefined where that cannot be told. */
+export function startOf(pid: number): string | undefined {
+  return readEntry(String(pid))?.startedAt;
+}
+
 type ProcessEntry = ProcessTraits & { readonly pid: number; readonly parent: number };
 
 /** Undefined when there is no descriptor left to look with. */
@@ -147,7 +152,7 @@ function namesIn(folder: string): string[] | undefined {
 function readEntry(name: string): ProcessEntry | undefined {
   let stat: string;
   try {
-    stat = readFileSync(`/proc/${name}/stat`, "latin1");
+    stat = readFileSync(`/proc/${name}/stat`, "utf8"); // Node reads a file as UTF-8 in one step
   } catch {
     return undefined;
   }
@@ -164,7 +169,7 @@ function isMeant(entry: ProcessEntry, target: SweepTarget): boolean {
 
 function hasMark(pid: number, { mark, token }: SweepTarget): boolean {
   try {
-    if (readFileSync(`/proc/${pid}/environ`).includes(mark)) return true;
+    if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark)) return true;
     return token !== undefined && readlinkSync(`/proc/${pid}/fd/${token.descriptor}`) === token.path;
   } catch {
     return false; // gone by now, or somebody else's, or no such descriptor
@@ -174,7 +179,7 @@ function hasMark(pid: number, { mark, token }: SweepTarget): boolean {
 function hasLimit(pid: number, limit: string | undefined): boolean {
   if (limit === undefined) return false;
   try {
-    return new RegExp(`^Max file locks +${limit} `, "m").test(readFileSync(`/proc/${pid}/limits`, "latin1"));
+    return new RegExp(`^Max file locks +${limit} `, "m").test(readFileSync(`/proc/${pid}/limits`, "utf8"));
   } catch {
     return false; // gone by now
   }

@@ -20,8 +20,8 @@ export type ProcessSetting = {
 
 /** What only programs of this machine can be asked to be. */
 export type LocalCommand = StartCommand & {
-  /** The program waits for orders on its standard input: what is written for it to read comes in under the number 3. */
-  readonly takesOrders?: boolean | undefined;
+  /** The program waits for orders: on its standard input, and then what is written for it to read comes in under the number 3, or there. */
+  readonly takesOrders?: "on-input" | "on-3" | undefined;
   /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
   readonly holdsOthers?: boolean | undefined;
 };
@@ -38,8 +38,8 @@ export interface LocalProcess extends RunningProcess {
   killNow(): void;
 }
 
-/** Where a program that takes orders finds its own input. */
-export const inputDescriptor = 3;
+/** Where a program that takes orders on its input finds what it is to read, and another one its orders. */
+export const thirdDescriptor = 3;
 
 /** Starts one program; what it leaves in the background when it ends is neither waited for nor ended, even if it holds the output pipes. */
 export async function startProcess(command: LocalCommand, setting: ProcessSetting): Promise<LocalProcess> {
@@ -117,9 +117,9 @@ function spawnChild(command: LocalCommand, setting: ProcessSetting): ChildProces
   const { spawn } = process.getBuiltinModule("node:child_process");
   const { takesInput, takesOrders, holdsOthers } = command;
   const output = command.onOutput ? "pipe" : "ignore";
-  const stdio: (IOType | number)[] = [takesInput || takesOrders ? "pipe" : "ignore", output, output];
+  const stdio: (IOType | number)[] = [takesInput || takesOrders === "on-input" ? "pipe" : "ignore", output, output];
   const { token } = setting;
-  if (takesOrders && takesInput) stdio[inputDescriptor] = "pipe";
+  if (takesOrders === "on-3" || (takesOrders && takesInput)) stdio[thirdDescriptor] = "pipe";
   if (token && !holdsOthers) {
     while (stdio.length < token.to) stdio.push("ignore"); // which opens nothing
     stdio.push(token.from);
@@ -138,8 +138,9 @@ function spawnChild(command: LocalCommand, setting: ProcessSetting): ChildProces
 
 /** For its orders, and for what it is to read. */
 function inputsOf(child: ChildProcess, { takesOrders }: LocalCommand): readonly (Writable | null)[] {
-  const own = (child.stdio[inputDescriptor] ?? null) as Writable | null; // what "pipe" makes below the outputs is written to
-  return takesOrders ? [child.stdin, own] : [null, child.stdin];
+  if (!takesOrders) return [null, child.stdin];
+  const third = (child.stdio[thirdDescriptor] ?? null) as Writable | null; // what "pipe" makes below the outputs is written to
+  return takesOrders === "on-input" ? [child.stdin, third] : [third, child.stdin];
 }
 
 async function writeTo(input: Writable | null | undefined, data: string | Uint8Array): Promise<boolean> {

@@ -23,6 +23,8 @@ export type SandboxOptions = {
   readonly allowWrite?: readonly string[] | undefined;
   /** Files and directories to hide beside homes and credentials. */
   readonly denyRead?: readonly string[] | undefined;
+  /** Files and directories, where commands may write, that stay as they are. */
+  readonly denyWrite?: readonly string[] | undefined;
   readonly limits?: SandboxLimits | undefined;
   /** A file that remembers that bubblewrap works here, so that not every start has to try it out. */
   readonly memoryFile?: string | undefined;

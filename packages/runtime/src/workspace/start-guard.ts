@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { tokenDescriptor } from "./process-token.ts";
 import { chooseLimit, guardPath, readLimits } from "./own-limit.ts";
 import type { Guard } from "./process-guard.ts";
+import { startOf } from "./process-sweep.ts";
 
 /** Where the shell hears of our end: only we hold the other end of that pipe, and the kernel closes it when we are gone. */
 const pipeDescriptor = 3;
@@ -30,7 +31,8 @@ async function startShell(text: string, limit: string | undefined): Promise<() =
     const stdio: ("ignore" | "pipe" | number)[] = Array.from({ length: tokenDescriptor }, () => "ignore");
     stdio[pipeDescriptor] = "pipe";
     stdio.push(nothing);
-    const child = spawn("/bin/sh", ["-c", beginScript, guardScript, text, limit ?? "", String(process.pid)], {
+    const owner = [String(process.pid), startOf(process.pid) ?? ""];
+    const child = spawn("/bin/sh", ["-c", beginScript, guardScript, text, limit ?? "", ...owner], {
       cwd: "/",
       env: { PATH: guardPath },
       stdio,
@@ -62,20 +64,18 @@ async function startShell(text: string, limit: string | undefined): Promise<() =
 const beginScript = `sh -c "$0" outrider-guard "$@" <&3 3<&- &
 [ -z "$2" ] || exec prlimit --pid "$PPID" --locks="$2:"`;
 
-/** Does nothing while our process lives. A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
-const guardScript = `trap '' HUP INT TERM QUIT
+/** Does nothing while our process lives: it may be gone before this begins. A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
+export const guardScript = `trap '' HUP INT TERM QUIT
 prlimit --pid $$ --locks="$(sed -n 's/^Max file locks *[^ ]* *\\([^ ]*\\).*/\\1/p' /proc/self/limits):"
-mark=$1 limit=$2 owner=$3
+mark=$1 limit=$2 owner=$3 began=$4
 state_of() {
   sed 's/.*) //' "/proc/$1/stat" | { read -r state parent group session tty front flags a b c d e f g h i j k l start rest; echo "$start $state"; }
 }
-began=$(state_of "$owner")
-began=\${began% *}
 read -r word
 [ "$word" = done ] && exit
 while :; do
   now=$(state_of "$owner")
-  case $now in "$began Z" | "$began X") break ;; "$began "*) sleep 0.05 || sleep 1 ;; *) break ;; esac
+  case $now in " " | "$began Z" | "$began X") break ;; "$began "*) sleep 0.05 || sleep 1 ;; *) break ;; esac
 done
 find_all() {
   for file in $(grep -lsF -e "$mark" /proc/[0-9]*/environ; [ -z "$limit" ] || grep -lsE -e "^Max file locks +$limit " /proc/[0-9]*/limits); do

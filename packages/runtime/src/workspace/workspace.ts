@@ -7,7 +7,7 @@ export interface Workspace {
   /** Undefined when there is nothing at `path`. */
   stat(path: string, use?: PathUse): Promise<FileStat | undefined>;
   /** Regular files only; a device, socket or pipe is refused, and so is a file above `maxBytes`. */
-  readFile(path: string, options?: PathUse & { maxBytes?: number }): Promise<Uint8Array>;
+  readFile(path: string, options?: ReadUse): Promise<Uint8Array>;
   /** Whole or not at all: a reader never sees half a file. Creates parent directories; keeps the mode bits of a file that was there. */
   writeFile(path: string, content: Uint8Array | string, use?: PathUse): Promise<void>;
   /** Removes one regular file. */
@@ -22,8 +22,8 @@ export interface Workspace {
    * It ends with this one, or before.
    */
   at(root: string): Promise<Workspace>;
-  /** A new file for output that is too long to show; answers its path. */
-  saveOverflow(name: string, content: string): Promise<string>;
+  /** A new file for output that is too long to show, or that cannot be shown; answers its path. */
+  saveOverflow(name: string, content: string | Uint8Array): Promise<string>;
   /** Ends every process this workspace started and that still lives. */
   close(): Promise<void>;
   /** After `close`: the command lines of what commands had left in the background, and what was ended with it. */
@@ -39,6 +39,9 @@ export interface Workspace {
  * the check is made on what was opened, so that a swap in between is seen too.
  */
 export type PathUse = { readonly exact?: true };
+
+/** `unsaved`: where an editor has the file open, its text counts, whether it is saved or not. */
+export type ReadUse = PathUse & { readonly maxBytes?: number; readonly unsaved?: true };
 
 export type FileStat = { kind: "file" | "directory" | "other"; size: number; mtimeMs: number; mode: number };
 export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symlink" | "other" };
@@ -56,10 +59,16 @@ export type ProgramCommand = {
   readonly writes?: readonly string[] | undefined;
   /** Where it is to run when there is a box: `outside` is for what the user has let run, by a rule or a yes; in the box when absent. */
   readonly place?: RunPlace | undefined;
+  /** The call it is run for, whose user may watch it. */
+  readonly callId?: string | undefined;
   /** Nobody has said anything about it, the mode alone lets it run: `parts` when a rule names some of its programs. */
   readonly unasked?: "whole" | "parts" | undefined;
+  /** Its TMPDIR is the session's own folder, which goes with the session. A box has one anyway. */
+  readonly ownTemporary?: true | undefined;
   /** Not in the sandbox. For programs the user has named, such as hooks; never for what a model asked for. */
   readonly unboxed?: true | undefined;
+  /** Another one will follow that differs in its script only: it may be started ahead of that. The script is whole: bash can read all of it. */
+  readonly isRepeated?: true | undefined;
   /** Told before it starts where it really runs, and with what. */
   readonly onPlace?: ((facts: PlaceFacts) => void) | undefined;
   /**

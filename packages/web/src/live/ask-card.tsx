@@ -7,6 +7,7 @@ import { duration } from "../page/format.ts";
 import { Icon } from "../page/icons.tsx";
 import { plain } from "../page/text.tsx";
 import type { Interaction, Permission, Question, Rights } from "./live-types.ts";
+import { questionId } from "./session-state.ts";
 import { chosen } from "./settings.ts";
 
 export type PermissionAnswer = { readonly decision: "allow" | "deny"; readonly remember?: "session"; readonly message?: string };
@@ -23,6 +24,7 @@ const deafMs = 500;
 /** The oldest question; the others wait behind it. */
 export function AskCard({ questions, cwd, ...acts }: Acts & { questions: readonly Question[]; cwd: string }): JSX.Element | null {
   const [question] = questions;
+  useReturnedFocus(question && questionId(question));
   if (!question) return null;
   const place = questions.length > 1 ? ` · 1 of ${questions.length}` : "";
   return question.type === "permission.requested" ? (
@@ -30,6 +32,22 @@ export function AskCard({ questions, cwd, ...acts }: Acts & { questions: readonl
   ) : (
     <QuestionCard key={question.interactionId} question={question} place={place} {...acts} />
   );
+}
+
+/** Who was on a card that is gone is on the next one, or where the next words are written: not at the top of the page. */
+function useReturnedFocus(id: string | undefined): void {
+  const wasInside = useRef(false);
+  useEffect(() => {
+    const onFocus = ({ target }: FocusEvent): void => {
+      wasInside.current = target instanceof Element && target.closest("#ask") !== null;
+    };
+    document.addEventListener("focusin", onFocus);
+    return () => document.removeEventListener("focusin", onFocus);
+  }, []);
+  useEffect(() => {
+    const isNowhere = document.activeElement === null || document.activeElement === document.body;
+    if (isNowhere && wasInside.current) (document.getElementById("ask") ?? document.getElementById("prompt"))?.focus();
+  }, [id]);
 }
 
 function PermissionCard(props: Acts & { question: Permission; cwd: string; place: string }): JSX.Element {
@@ -79,7 +97,7 @@ function PermissionCard(props: Acts & { question: Permission; cwd: string; place
       </p>
       <p class="perm-f dimmer">{plain(question.reason)}</p>
       <p class="perm-r">
-        “Always allow” covers exactly this{question.rule !== undefined ? "" : " call"} until the session ends
+        “Always allow” covers {question.rule !== undefined ? "this" : "every call of this tool"} until the session ends
         {question.rule !== undefined && (
           <>
             : <code>{plain(question.rule)}</code>

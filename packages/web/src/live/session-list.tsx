@@ -137,8 +137,9 @@ function Group({ title, rows, current, onChoose }: Props & { title: string; rows
               >
                 <Icon name={icon} class={colour} />
                 <span class="s-t trunc">{plain(titleOf(row))}</span>
-                <span class="s-w trunc">
-                  {plain(folderName(row.cwd))} · {row.asks ?? word}
+                <span class="s-w">
+                  <span class="trunc">{plain(folderName(row.cwd))}</span>
+                  <span class="trunc s-a">· {row.asks ?? word}</span>
                 </span>
                 <time class="s-e" dateTime={row.updatedAt} title={new Date(row.updatedAt).toLocaleString()}>
                   {shortTime(row.updatedAt)}

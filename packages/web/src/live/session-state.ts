@@ -163,6 +163,7 @@ export class SessionState {
           });
         return;
       case "task.ended": {
+        for (const [id, { taskId }] of this.#questions) if (taskId === event.taskId) this.#questions.delete(id);
         const task = this.#tasks.get(event.taskId);
         const state = ({ completed: "ok", failed: "error", stopped: "stopped", cancelled: "stopped" } as const)[
           event.outcome.type

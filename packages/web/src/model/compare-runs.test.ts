@@ -59,10 +59,13 @@ test("runs that did the same do not part", () => {
   assert.deepEqual([pairs.map(({ kind }) => kind), partsAt, leftOut], [["same", "same"], undefined, 0]);
 });
 
-test("very long runs are compared by their beginnings, and it is said how much is left out", () => {
-  const long = runOf(...Array.from({ length: 2510 }, (_, at) => `Bash ${at}`));
-  const { pairs, leftOut } = compareRuns(long, long);
-  assert.deepEqual([pairs.length, leftOut], [2500, 20]);
+test("of very long runs, what both begin and end with is compared whole; in between it is said how much is left out", () => {
+  const make = (words: string): RunModel =>
+    runOf(...Array.from({ length: 2530 }, (_, at) => `Bash ${at < 10 || at >= 2520 ? "both" : words} ${at}`));
+  const { pairs, leftOut } = compareRuns(make("one"), make("one"));
+  assert.deepEqual([pairs.length, leftOut], [2530, 0]);
+  const parted = compareRuns(make("one"), make("other"));
+  assert.deepEqual([parted.pairs.length, parted.partsAt, parted.leftOut], [2520, 10, 20]);
 });
 
 test("every deed of both is told once, whatever they are", () => {

@@ -20,19 +20,29 @@ export type Comparison = {
   readonly pairs: readonly DeedPair[];
   /** The first pair that is not the same; absent when all are. */
   readonly partsAt?: number;
-  /** Only the beginnings of very long runs are compared. */
+  /** Of very long runs that part early not everything is aligned. */
   readonly leftOut: number;
 };
 
+/** So many of each between what both begin and end with are aligned: time and memory grow with the square. */
 const most = 2500;
 
 /** Two runs side by side: what both did, in the order in which both did it, and between that what only one of them did. */
 export function compareRuns(a: RunModel, b: RunModel): Comparison {
-  const [allOfA, allOfB] = [deedsOf(a), deedsOf(b)];
-  const [left, right] = [allOfA.slice(0, most), allOfB.slice(0, most)];
-  const pairs = align(left, right);
+  const [left, right] = [deedsOf(a), deedsOf(b)];
+  const shorter = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < shorter && isOnSame(left[start], right[start])) start++;
+  let end = 0;
+  while (end < shorter - start && isOnSame(left.at(-1 - end), right.at(-1 - end))) end++;
+  const [middleA, middleB] = [left, right].map((deeds) => deeds.slice(start, deeds.length - end)) as [Deed[], Deed[]];
+  const pairs = [
+    ...left.slice(0, start).map((deed, at) => both(deed, right[at])),
+    ...align(middleA.slice(0, most), middleB.slice(0, most)),
+    ...left.slice(left.length - end).map((deed, at) => both(deed, right[right.length - end + at])),
+  ];
   const partsAt = pairs.findIndex((pair) => pair.kind !== "same");
-  const leftOut = allOfA.length - left.length + allOfB.length - right.length;
+  const leftOut = Math.max(0, middleA.length - most) + Math.max(0, middleB.length - most);
   return { pairs, leftOut, ...(partsAt >= 0 && { partsAt }) };
 }
 
@@ -61,13 +71,13 @@ function deedsOf({ steps }: RunModel): Deed[] {
 
 /** The longest common course, by tool and target. */
 function align(a: readonly Deed[], b: readonly Deed[]): DeedPair[] {
+  const [left = new Int32Array(), right = new Int32Array()] = numbered(a, b);
   const width = b.length + 1;
   const lengths = new Uint16Array((a.length + 1) * width);
+  const at = (i: number, j: number): number => lengths[i * width + j] ?? 0;
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
-      lengths[i * width + j] = isOnSame(a[i], b[j])
-        ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1
-        : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0);
+      lengths[i * width + j] = left[i] === right[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
   const pairs: DeedPair[] = [];
   let [i, j] = [0, 0];
   let [onlyA, onlyB]: [Deed[], Deed[]] = [[], []];
@@ -76,22 +86,39 @@ function align(a: readonly Deed[], b: readonly Deed[]): DeedPair[] {
     [onlyA, onlyB] = [[], []];
   };
   while (i < a.length || j < b.length) {
-    const [left, right] = [a[i], b[j]];
-    if (left && right && isOnSame(left, right)) {
+    const [deed, other] = [a[i], b[j]];
+    if (deed && other && left[i] === right[j]) {
       settle();
-      pairs.push({ kind: left.status === right.status && left.result === right.result ? "same" : "alike", a: left, b: right });
+      pairs.push(both(deed, other));
       i++;
       j++;
-    } else if (left && (!right || (lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0))) {
-      onlyA.push(left);
+    } else if (deed && (!other || at(i + 1, j) >= at(i, j + 1))) {
+      onlyA.push(deed);
       i++;
-    } else if (right) {
-      onlyB.push(right);
+    } else if (other) {
+      onlyB.push(other);
       j++;
     }
   }
   settle();
   return pairs;
+}
+
+/** The same tool on the same thing has the same number: millions of numbers are compared faster than words. */
+function numbered(...runs: readonly (readonly Deed[])[]): Int32Array[] {
+  const numbers = new Map<string, number>();
+  const numberOf = ({ tool, preview }: Deed): number => {
+    const key = `${tool}\n${preview}`;
+    const known = numbers.get(key) ?? numbers.size;
+    numbers.set(key, known);
+    return known;
+  };
+  return runs.map((deeds) => Int32Array.from(deeds, numberOf));
+}
+
+function both(a: Deed, b: Deed | undefined): DeedPair {
+  const kind = a.status === b?.status && a.result === b.result ? "same" : "alike";
+  return { kind, a, ...(b && { b }) };
 }
 
 function isOnSame(a: Deed | undefined, b: Deed | undefined): boolean {

@@ -186,7 +186,7 @@ test("what a person decided, and how long that took, is on record; what the mode
   assert.equal(run.totals.waitMs, 1000);
   assert.deepEqual(
     run.steps[1]?.calls[0]?.notes?.map((note) => note.kind),
-    ["denied", "denied"],
+    ["denied"],
   );
 });
 
@@ -297,4 +297,17 @@ test("what a command answers is a step, once, and a question that its turn leave
     over({ type: "failed", text: "", error: { code: "closed", message: "killed", retryable: false } }),
   ]);
   assert.equal(cut.steps[1]?.calls[0]?.status, "unknown");
+});
+
+test("how an earlier turn ended stands between it and the next one; the last end is the run's", () => {
+  const run = runOf([
+    ...[opened, prompt("One"), answer([says("I try.")], 200), over({ type: "failed", error: { code: "x", message: "no room" } })],
+    ...[prompt("Two", 1000), answer([says("Done.")], 1200), over({ type: "completed", text: "Done." }, 1300)],
+    ...[prompt("Three", 1400), over({ type: "stopped", limit: "max-turns", text: "" }, 1500)],
+  ]);
+  assert.deepEqual(
+    run.steps.map(({ rule, text }) => rule?.title ?? text?.text),
+    ["One", "I try.", "The turn failed: no room", "Two", "Done.", "Three"],
+  );
+  assert.equal(run.outcome.state, "stopped");
 });

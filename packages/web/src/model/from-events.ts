@@ -85,7 +85,7 @@ export class RunReducer {
           { at },
         );
       case "turn.started":
-        this.#outcome = undefined;
+        if (event.taskId === undefined) this.#tellEnd(list, at);
         if (event.taskId === undefined) this.#isUnsaid = event.command !== undefined;
         return list.prompt({
           text: event.displayInput ?? textIn(event.input),
@@ -155,6 +155,18 @@ export class RunReducer {
       case "turn.ended":
         return event.taskId === undefined ? this.#over(event, list, at) : undefined;
     }
+  }
+
+  /** How the turn before ended, where its last words do not say it: the head of the page only tells of the latest. */
+  #tellEnd(list: StepList, at: number): void {
+    const before = this.#outcome;
+    this.#outcome = undefined;
+    if (before === undefined || before.state === "completed") return;
+    const title = `${endWords[before.state]}: ${before.what}`;
+    list.rule(
+      { kind: before.state === "failed" ? "warning" : "change", title, ...(before.cause && { detail: toValue(before.cause) }) },
+      { at },
+    );
   }
 
   /** What a command answers is said by nobody but its end. What was still asked then is answered by nobody. */
@@ -238,7 +250,8 @@ export class RunReducer {
   #decided(event: AgentEvent<"permission.decided">, list: StepList): void {
     const { callId, tool, effect, by, reason, rule, source } = event;
     const place = list.find(callId);
-    if (effect === "deny") list.noteCall(callId, { kind: "denied", text: `Denied by ${deciders[by]}: ${reason}` });
+    const isTold = by === "user" && this.#waited.has(callId);
+    if (effect === "deny" && !isTold) list.noteCall(callId, { kind: "denied", text: `Denied by ${deciders[by]}: ${reason}` });
     // What the mode lets by itself is no news.
     if (effect === "allow" && by === "mode") return;
     this.#permissions.push({
@@ -322,6 +335,13 @@ const causes = {
   "output-closed": "nobody read its output any more",
   deadline: "the deadline had come",
 } as const;
+
+const endWords = {
+  failed: "The turn failed",
+  stopped: "The turn was stopped",
+  interrupted: "The turn was interrupted",
+  unfinished: "The turn was cut off",
+};
 
 function toOutcome(outcome: Outcome): RunOutcome {
   switch (outcome.type) {

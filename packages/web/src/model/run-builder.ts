@@ -1,3 +1,4 @@
+import { finalDiff } from "./final-diff.ts";
 import { isCut, toValue } from "./cut.ts";
 import { firstLine, inputText, kindOf, previewOf, resultOf, shorten } from "./describe-call.ts";
 import type {
@@ -270,7 +271,13 @@ function changedFiles(steps: readonly Step[]): ChangedFile[] {
     }
   };
   for (const step of steps) take(step.n, step.calls);
-  return [...files.values()];
+  return [...files.values()].map(withFinal);
+}
+
+/** Lines that came and went again are no change of the file. */
+function withFinal(file: ChangedFile): ChangedFile {
+  const final = file.edits.length > 1 ? finalDiff(file.edits) : undefined;
+  return final ? { ...file, final, added: final.edit.added, removed: final.edit.removed } : file;
 }
 
 function modelRows(steps: readonly Step[]): ModelRow[] {

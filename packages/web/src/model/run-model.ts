@@ -137,6 +137,8 @@ export type ChangedFile = {
   readonly removed: number;
   readonly created: boolean;
   readonly edits: readonly { readonly step: number; readonly edit: FileEdit }[];
+  /** What several edits came to, with the steps whose lines are there now; absent where that is not known. */
+  readonly final?: { readonly edit: FileEdit; readonly steps: readonly number[] };
 };
 
 export type PermissionRow = {

@@ -1,23 +1,23 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Comparison, Deed, DeedPair } from "../model/compare-runs.ts";
+import type { Comparison } from "../model/compare-runs.ts";
+import { allSteps } from "../model/run-builder.ts";
 import type { RunModel } from "../model/run-model.ts";
 import { inputOf } from "./cost-tab.tsx";
 import { count, day, dollars, duration, percent, plural } from "./format.ts";
 import { stateLook } from "./header.tsx";
-import { Icon, type IconName, Mark } from "./icons.tsx";
+import { Icon, Mark } from "./icons.tsx";
 import { Outcome } from "./index-page.tsx";
 import { Diff, PlusMinus } from "./output.tsx";
+import { PairList, type Show } from "./pair-list.tsx";
 import { plain } from "./text.tsx";
 import { nextTheme } from "./theme.ts";
 
 export type ComparedRuns = { readonly a: RunModel; readonly b: RunModel; readonly comparison: Comparison };
-type Show = "all" | "differences" | "errors";
 
 /** Two runs side by side: how they ended, what they took, what each did, what they changed. */
 export function ComparePage({ a, b, comparison }: ComparedRuns): JSX.Element {
   const [show, setShow] = useState<Show>("all");
-  const rows = comparison.pairs.map((pair, at) => ({ pair, at })).filter(({ pair }) => fits(pair, show));
   const parted = comparison.partsAt;
   return (
     <>
@@ -62,7 +62,7 @@ export function ComparePage({ a, b, comparison }: ComparedRuns): JSX.Element {
           <h2>Steps</h2>
           <p>
             {a.steps.length} and {b.steps.length}, aligned by tool and target
-            {comparison.leftOut > 0 ? `; ${comparison.leftOut} at the ends are left out` : ""}
+            {comparison.leftOut > 0 ? `; ${comparison.leftOut} more are left out` : ""}
           </p>
           <span class="grow" />
           <div class="chips" role="group" aria-label="Show">
@@ -74,18 +74,7 @@ export function ComparePage({ a, b, comparison }: ComparedRuns): JSX.Element {
             ))}
           </div>
         </div>
-        <ol class="al">
-          {rows.map(({ pair, at }) => (
-            <>
-              {at === parted && at > 0 && (
-                <li class="part">
-                  <span>They part here</span>
-                </li>
-              )}
-              <PairRow pair={pair} />
-            </>
-          ))}
-        </ol>
+        <PairList comparison={comparison} show={show} />
         <Results a={a} b={b} />
       </main>
     </>
@@ -225,60 +214,20 @@ function CostCurve({ a, b }: { a: RunModel; b: RunModel }): JSX.Element | null {
   );
 }
 
+/** What was spent by when. A step's subagents are a part of it; what no step has spent, as summaries, is there at the end. */
 function costsOf(run: RunModel): (readonly [number, number])[] {
   let cost = 0;
-  return run.steps.flatMap((step) => {
-    if (step.costUsd === undefined || step.at === undefined) return [];
-    cost += step.costUsd;
+  const points = run.steps.flatMap((step) => {
+    const spent = allSteps([step]).reduce((sum, { costUsd = 0 }) => sum + costUsd, 0);
+    if (spent === 0 || step.at === undefined) return [];
+    cost += spent;
     return [[step.at + (step.tookMs ?? 0), cost] as const];
   });
-}
-
-const signs = {
-  same: ["=", "alike"],
-  alike: ["≈", "differ"],
-  "only-a": ["‹", "only in A"],
-  "only-b": ["›", "only in B"],
-} as const;
-const looks = { same: "r-eq", alike: "r-df", "only-a": "r-la", "only-b": "r-rb" } as const;
-
-function PairRow({ pair }: { pair: DeedPair }): JSX.Element {
-  const [sign, word] = signs[pair.kind];
-  return (
-    <li class={`two ${looks[pair.kind]}`}>
-      <DeedCell deed={pair.a} side="A" />
-      <span class="sp">
-        <span aria-hidden="true">{sign}</span>
-        <span class="sr">{word}</span>
-      </span>
-      <DeedCell deed={pair.b} side="B" />
-    </li>
-  );
-}
-
-function DeedCell({ deed, side }: { deed: Deed | undefined; side: string }): JSX.Element {
-  if (!deed) {
-    return (
-      <div class="cc none">
-        <span class="sr">No matching step in run {side}</span>
-      </div>
-    );
-  }
-  const bad = deed.status === "error" || deed.status === "denied" || deed.status === "unknown";
-  const icon: IconName = deed.status === "denied" ? "denied" : bad ? "error" : (deed.kind as IconName);
-  return (
-    <div class={`cc${bad ? " bad" : ""}`}>
-      <span class="step-n">{deed.step}</span>
-      <Icon name={icon} class={bad ? "c-error" : "k"} />
-      <b>{plain(deed.tool)}</b>
-      <span class={`${deed.tool === "" ? "txt" : "mono"} trunc`} title={deed.preview}>
-        {plain(deed.preview)}
-      </span>
-      <span class="res">
-        {deed.added === undefined ? plain(deed.result) : <PlusMinus added={deed.added} removed={deed.removed ?? 0} />}
-      </span>
-    </div>
-  );
+  const { costUsd } = run.totals;
+  const last = points.at(-1)?.[0] ?? 0;
+  return costUsd === undefined || costUsd <= cost || points.length === 0
+    ? points
+    : [...points, [Math.max(last, run.durationMs ?? 0), costUsd] as const];
 }
 
 function Results({ a, b }: { a: RunModel; b: RunModel }): JSX.Element {
@@ -311,10 +260,4 @@ function Results({ a, b }: { a: RunModel; b: RunModel }): JSX.Element {
       ))}
     </>
   );
-}
-
-function fits({ kind, a, b }: DeedPair, show: Show): boolean {
-  if (show === "differences") return kind !== "same";
-  if (show === "errors") return [a, b].some((deed) => deed && deed.status !== "ok");
-  return true;
 }

@@ -238,8 +238,9 @@ export function IndexPage({ list }: { list: RunList }): JSX.Element {
             {plural(list.unread.length, "file")} could not be read:{" "}
             {list.unread.slice(0, 20).map(({ file, why }, at) => (
               <>
-                {at > 0 && ", "}
-                <code>{plain(file)}</code> ({plain(why)})
+                {at > 0 && "; "}
+                <code>{plain(file)}</code>
+                {why.startsWith(file) ? plain(why.slice(file.length)) : plain(`: ${why}`)}
               </>
             ))}
             {list.unread.length > 20 ? " and more" : ""}.

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { RunModel } from "../model/run-model.ts";
 import { CostTab } from "./cost-tab.tsx";
 import { OutcomeHead, Strip } from "./header.tsx";
@@ -8,12 +8,14 @@ import { KeysDialog } from "./keys-dialog.tsx";
 import { CopyButton } from "./output.tsx";
 import { markFound } from "./search.ts";
 import { StepsPanel } from "./steps-panel.tsx";
-import { ChangesTab, FilesTab, PermissionsTab } from "./tabs.tsx";
+import { ChangesTab } from "./changes-tab.tsx";
+import { FilesTab, PermissionsTab } from "./tabs.tsx";
 import { plain } from "./text.tsx";
 import { nextTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
 import { toMarkdown } from "./to-markdown.ts";
 import { useKeys } from "./use-keys.ts";
+import { usePrinting } from "./use-printing.ts";
 import { type TabName, tabNames, useReading } from "./use-reading.ts";
 
 /** `download` is the same run as an ATIF trajectory, where the page has it. */
@@ -123,26 +125,6 @@ export function ReportPage({ run, download }: { run: RunModel; download?: (() =>
       <KeysDialog dialog={keys} />
     </>
   );
-}
-
-/** Is the page put on paper? */
-function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(false);
-  useEffect(() => {
-    const before = (): void => setPrinting(true);
-    const after = (): void => setPrinting(false);
-    const onChange = ({ matches }: MediaQueryListEvent): void => setPrinting(matches);
-    const media = matchMedia("print");
-    addEventListener("beforeprint", before);
-    addEventListener("afterprint", after);
-    media.addEventListener("change", onChange);
-    return () => {
-      removeEventListener("beforeprint", before);
-      removeEventListener("afterprint", after);
-      media.removeEventListener("change", onChange);
-    };
-  }, []);
-  return isPrinting;
 }
 
 function Download({ make, name }: { make: () => string; name: string }): JSX.Element {

@@ -3,7 +3,6 @@ import { allSteps } from "../model/run-builder.ts";
 import type { Call, RunModel, Step } from "../model/run-model.ts";
 import { duration, plural } from "./format.ts";
 import { Icon } from "./icons.tsx";
-import { Diff, PlusMinus } from "./output.tsx";
 import { plain } from "./text.tsx";
 
 export function StepLink({ step }: { step: number }): JSX.Element {
@@ -27,48 +26,6 @@ export function TableBox({ label, children }: { label: string; children: Compone
   return (
     <div class="tablewrap" tabIndex={0} role="group" aria-label={label}>
       {children}
-    </div>
-  );
-}
-
-/** By file, every edit in its order with the step that made it. What commands changed beside is not known. */
-export function ChangesTab({ run }: { run: RunModel }): JSX.Element {
-  if (run.files.length === 0)
-    return <Empty fact="No file was edited.">Edits by tools are listed here; what commands changed is not known.</Empty>;
-  return (
-    <div class="ch">
-      <nav class="ch-l" aria-label="Changed files">
-        <p class="dimmer ch-s">
-          {plural(run.files.length, "file")}, <PlusMinus added={run.totals.added} removed={run.totals.removed} />
-        </p>
-        <ul>
-          {run.files.map((file, at) => (
-            <li>
-              <a href={`#file-${at + 1}`}>
-                <span class="ch-p">
-                  <span>{plain(file.path.replace(/[^/]+$/, ""))}</span>
-                  <b>{plain(file.path.match(/[^/]+$/)?.[0] ?? file.path)}</b>
-                </span>
-                <PlusMinus added={file.added} removed={file.removed} />
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <div class="ch-m">
-        {run.files.map((file, at) => (
-          <section class="ch-f" id={`file-${at + 1}`}>
-            <h3 class="sr">{file.path}</h3>
-            {file.edits.map(({ step, edit }) => (
-              <Diff edit={edit}>
-                <span class="dimmer nowrap">
-                  by <a href={`#step-${step}`}>step {step}</a>
-                </span>
-              </Diff>
-            ))}
-          </section>
-        ))}
-      </div>
     </div>
   );
 }

@@ -1,8 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 
-/** Characters that change what a reader sees without being seen: directions, zero widths, and controls that are no colour. */
-const unseen =
-  /[\u0000-\u0008\u000B-\u001A\u001C-\u001F\u007F-\u009F\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/;
+/** Characters that change what a reader sees without being seen: directions, zero widths and controls. */
+const unseen = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200B\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]/;
 
 const mask = /\[redacted:([\w-]+)\]/;
 const shown = new RegExp(`${unseen.source}|${mask.source}`, "g");

@@ -18,7 +18,10 @@ const laneHeight = { model: 12, tool: 18, wait: 12 };
 const gap = 7;
 const maxLanes = 4;
 
-/** What took how long, and when. Widths are in per cent and heights in pixels: it fits every width without a script. */
+/**
+ * What took how long, and when. Widths are in per cent and heights in pixels: it fits every width without a script. All of it is one tab stop;
+ * elements of SVG know `tabindex` in small letters only.
+ */
 export function Timeline({
   run,
   selected,
@@ -57,8 +60,8 @@ export function Timeline({
     if (by === undefined) return;
     event.preventDefault();
     const steps = [...new Set(bars.map((bar) => bar.step))].sort((a, b) => a - b);
-    const at = steps.findIndex((step) => step >= selected);
-    choose(steps[Math.max(0, Math.min(steps.length - 1, (at < 0 ? steps.length : at) + by))] ?? 1);
+    const next = by > 0 ? steps.find((step) => step > selected) : steps.findLast((step) => step < selected);
+    if (next !== undefined) choose(next);
   };
   return (
     <section class="wf" aria-label="Timeline">
@@ -73,7 +76,7 @@ export function Timeline({
           class="chart wf-s"
           height={height + 10}
           role="group"
-          tabIndex={0}
+          tabindex={0}
           onKeyDown={move}
           aria-label={`Timeline of ${plural(run.steps.length, "step")} over ${duration(total)}. Arrow keys move between steps.`}
         >
@@ -92,7 +95,7 @@ export function Timeline({
             return (
               <a
                 href={`#step-${bar.step}`}
-                tabIndex={-1}
+                tabindex={-1}
                 class={`wb${bar.step === selected ? " on" : ""}`}
                 aria-label={`Step ${bar.step}: ${names[bar.kind]}, ${duration(bar.ms)}`}
               >
@@ -111,7 +114,7 @@ export function Timeline({
             );
           })}
           {rules.map((step) => (
-            <a href={`#step-${step.n}`} tabIndex={-1} class="wb" aria-label={`Step ${step.n}: compaction`}>
+            <a href={`#step-${step.n}`} tabindex={-1} class="wb" aria-label={`Step ${step.n}: compaction`}>
               <title>Step {step.n} · Compaction</title>
               <line x1={x(step.at ?? 0)} x2={x(step.at ?? 0)} y1="16" y2={height} class="s-compaction" />
             </a>

@@ -19,7 +19,7 @@ export function useKeys(reading: Reading, { search, dialog }: Places): void {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || dialog.current?.open) return; // a dialog has keys of its own
       const now = latest.current;
       const target = event.target as HTMLElement;
       if (/^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
@@ -39,7 +39,7 @@ export function useKeys(reading: Reading, { search, dialog }: Places): void {
         t: () => nextTheme(),
         "/": () => search.current?.focus(),
         "?": () => dialog.current?.showModal(),
-        y: () => copyLink(),
+        y: () => copyLink(now),
         Escape: () => {
           now.clear();
           now.showOutline(false);
@@ -55,6 +55,9 @@ export function useKeys(reading: Reading, { search, dialog }: Places): void {
   }, []);
 }
 
-function copyLink(): void {
-  navigator.clipboard?.writeText(location.href).catch(() => undefined);
+/** To the step that is read, or to the tab. */
+function copyLink({ tab, selected }: Reading): void {
+  const place = tab !== "steps" ? tab : selected > 0 ? `step-${selected}` : "";
+  const link = `${location.href.replace(/#.*$/, "")}${place === "" ? "" : `#${place}`}`;
+  navigator.clipboard?.writeText(link).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { isBad } from "../model/run-builder.ts";
 import type { RunModel, Step } from "../model/run-model.ts";
 import { openAtFirst } from "./outline.ts";
@@ -48,6 +48,8 @@ export function useReading(run: RunModel, list: RefObject<HTMLElement | null>, i
   const found = useMemo(() => new Set(query.trim() === "" ? [] : shown.flatMap((step) => openedBy(step, query))), [shown, query]);
   const rowKeys = useMemo(() => shown.map((step) => String(step.n)), [shown]);
   const rows = useVirtual(rowKeys, (at) => guessHeight(shown[at]), list, isPrinting && shown.length <= maxPrinted);
+  const latestRows = useRef(rows);
+  latestRows.current = rows;
   const openings: Openings = {
     isOpen: (key) => open.has(key) || found.has(key),
     toggle: (key) => setOpen((now) => toggled(now, key)),
@@ -99,11 +101,8 @@ export function useReading(run: RunModel, list: RefObject<HTMLElement | null>, i
     }
     if (name !== step[0]) setOpen((now) => new Set([...now, ...prefixes(name)]));
     setSelected(n);
-    requestAnimationFrame(() => {
-      const target = document.getElementById(name) ?? document.getElementById(`step-${n}`);
-      if (target) target.scrollIntoView({ block: "start" });
-      else rows.scrollTo(run.steps.findIndex((one) => one.n === n));
-    });
+    const at = run.steps.findIndex((one) => one.n === n);
+    requestAnimationFrame(() => settle(name, `step-${n}`, () => latestRows.current.scrollTo(at)));
   };
   const clear = (): void => {
     setQuery("");
@@ -113,6 +112,17 @@ export function useReading(run: RunModel, list: RefObject<HTMLElement | null>, i
     ...{ tab, filter, query, selected, showsOutline, shown, rows, openings },
     ...{ setTab, setFilter, setQuery, showOutline, clear, select, move, moveToError, expandAll, toggleStep, follow },
   };
+}
+
+/** For so many pictures the place of a row that was only guessed is looked for again: half a second. */
+const mostLooks = 30;
+
+/** Rows that come into the page are higher or lower than was guessed: the target is looked for until all around it are measured. */
+function settle(name: string, row: string, getNear: () => void, looks = 0): void {
+  const target = document.getElementById(name) ?? document.getElementById(row);
+  if (target) target.scrollIntoView({ block: "start" });
+  else getNear();
+  if (looks < mostLooks) requestAnimationFrame(() => settle(name, row, getNear, looks + 1));
 }
 
 function toggled(set: ReadonlySet<string>, key: string): Set<string> {

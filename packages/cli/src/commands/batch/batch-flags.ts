@@ -9,7 +9,7 @@ export const batchFlags: OwnFlags = {
   switches: ["--help", "-h", "--resume", "--fail-fast", "--bare", "--keep-workspaces", "--quiet", "--json", "--deny"],
   values: [
     ...["--out", "--concurrency", "--processes", "--max-budget", "--rpm", "--tpm", "--retry"],
-    ...["--engine", "--ingress", "--admin", "--store", "--service"],
+    ...["--engine", "--ingress", "--admin", "--store", "--service", "--tenant"],
     ...["--prompt", "--model", "--provider", "--cwd", "--git", "--tools", "--allowedTools", "--disallowedTools"],
     ...["--permission-mode", "--check", "--repetitions", "--max-turns", "--deadline", "--task-budget"],
   ],
@@ -82,7 +82,7 @@ function retriesOf(given: readonly string[]): Record<string, number> | undefined
   );
 }
 
-function ratesOf(words: OwnWords): Record<string, Rate> | undefined {
+export function ratesOf(words: OwnWords): Record<string, Rate> | undefined {
   const rates: Record<string, Rate> = {};
   for (const [flag, kind] of [
     ["--rpm", "requests"],

@@ -29,6 +29,7 @@ Batch.
   --bare               no settings, instructions, hooks or servers of folders and the user
   --keep-workspaces    folders that were made for tasks stay
   --engine restate     by workers elsewhere: --ingress URL --admin URL --store ADDRESS [--service NAME], see outrider worker --help
+  --tenant NAME        whose runs they are on the engine: a tenant may have a limit of its own (outrider fleet limit)
   --quiet, --json      no progress; the summary as JSON
 
 Pages of all runs: outrider report results/journals. Two batches: outrider compare A B.

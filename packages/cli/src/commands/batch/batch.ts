@@ -97,8 +97,9 @@ async function elsewhere(path: string, words: OwnWords, env: NodeJS.ProcessEnv):
   if (name === undefined && !existsSync(join(path, "engine.json"))) return undefined;
   if (name !== undefined && name !== "restate") throw misuse(`The engine is restate, not ${name}`);
   const { batchInEngine } = await (await loadFleet()).loadEngine();
-  const given = { ingress: words.value("--ingress"), admin: words.value("--admin"), service: words.value("--service") };
-  return batchInEngine(path, { ...given, store: words.value("--store") }, env);
+  const [ingress, admin, service] = [words.value("--ingress"), words.value("--admin"), words.value("--service")];
+  const given = { ingress, admin, service, store: words.value("--store"), tenant: words.value("--tenant") };
+  return batchInEngine(path, given, env);
 }
 
 function whyLeft({ left, why }: BatchEnd, path: string): string {

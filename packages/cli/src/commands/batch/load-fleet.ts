@@ -18,7 +18,12 @@ export async function loadFleet(): Promise<typeof Fleet> {
 export function asOurs(error: unknown): unknown {
   const { name } = Object(error);
   if (name === "EngineFailed") return new RuntimeError("config", (error as Error).message, { cause: error });
-  if (error instanceof RuntimeError || name !== "RuntimeError") return error;
-  const { code, message, hint, retryable } = error as RuntimeError; // of the other copy
-  return new RuntimeError(code, message, { retryable, cause: error, ...(hint !== undefined && { hint }) });
+  if (name !== "RuntimeError") return error;
+  const { code, message, hint, retryable } = error as RuntimeError; // of the other copy, or of ours
+  // Somebody else works on it: it cannot be run, which is no word on how its tasks went.
+  return new RuntimeError(code === "busy" ? "config" : code, message, {
+    retryable,
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  });
 }

@@ -23,6 +23,7 @@ const usage = `Usage:
   --port N             the engine calls here (9080); --host ADDRESS is 127.0.0.1 when absent
   --advertise URL      where the engine finds the workers: a balancer or service in front of them
   --processes N        so many processes share the port; one that dies is replaced (1)
+  --side-port N        /healthz, /readyz, /metrics, /queue and /runs/ID/events are shown here (9081)
   --drain TIME         how long a signal waits for steps under way (25s); a second one does not
   --service NAME       the fleet's name in the engine (outrider)
 
@@ -45,6 +46,7 @@ export async function runWorker(args: readonly string[]): Promise<number> {
       "--processes",
       "--drain",
       "--service",
+      "--side-port",
     ],
   });
   if (words.has("--help") || words.has("-h")) {
@@ -67,6 +69,7 @@ export async function runWorker(args: readonly string[]): Promise<number> {
     host: words.value("--host") ?? "127.0.0.1",
     port: positiveInteger("--port", words.value("--port") ?? "9080"),
     advertise: words.value("--advertise"),
+    sidePort: positiveInteger("--side-port", words.value("--side-port") ?? "9081"),
     processes: positiveInteger("--processes", words.value("--processes") ?? "1"),
   };
   const graceMs = duration("--drain", words.value("--drain") ?? "25s");

@@ -22,6 +22,8 @@ export type Desk = {
   readonly hookLimits: InstallerOptions["hookLimits"];
   /** What settings say, by id. */
   readonly enabled: Readonly<Record<string, boolean>>;
+  /** The file of the user, whatever the scope. */
+  readonly userSettings: string;
   /** Where it is written whether one counts. */
   readonly settings: Pick<PluginSwitch, "path" | "scope">;
   readonly home: string;

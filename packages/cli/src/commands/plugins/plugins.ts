@@ -9,12 +9,14 @@ import {
   MarketplaceClient,
   parseSource,
   pluginExecutors,
+  configurePlugin,
   switchPlugin,
 } from "@outrider/runtime/plugins";
 import { exitCodes } from "../../exit-codes.ts";
 import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 import { lookAtProject } from "../../request/project.ts";
 import { print, visible } from "../../terminal/visible.ts";
+import { makePlugin } from "./init.ts";
 import { type Desk, describeExecutors, install, update } from "./install.ts";
 import { runMarketplace } from "./marketplace.ts";
 
@@ -22,9 +24,11 @@ const usage = `Usage:
   outrider plugins install SOURCE [--yes] [--sha256 HASH] [--ref REF]   a folder, archive, repository, owner/repo, or NAME@MARKETPLACE
   outrider plugins list|show NAME [--json]            what is installed, whether it counts, and what it runs
   outrider plugins enable|disable NAME                whether it counts
+  outrider plugins configure NAME [KEY=VALUE…]        what it wants to know, or values for it; $ENV:VARIABLE for a secret
   outrider plugins update [NAME] [--yes] [--older]    what its source has now; shows what would run that does not run yet
   outrider plugins remove NAME                        also uninstall
   outrider plugins validate DIR                       what is wrong with a plugin, and what it would run
+  outrider plugins init DIR                           a new plugin with a skill in it, to begin with; also new
   outrider plugins search [WORD…]                     in the marketplaces that were added
   outrider plugins marketplace add SOURCE|list|update [NAME]|remove NAME|search [WORD…]
 
@@ -59,15 +63,32 @@ const actions: Readonly<Record<string, (desk: Desk, names: readonly string[]) =>
   details: show,
   enable: async (desk, names) => await turn(desk, one(names, "a name"), true),
   disable: async (desk, names) => await turn(desk, one(names, "a name"), false),
+  configure,
   update: async (desk, names) =>
     await update(desk, names.length === 0 ? desk.installer.list() : [found(desk, one(names, "a name"))]),
   remove,
   uninstall: remove,
   rm: remove,
   validate,
+  init: async (desk, names) => await makePlugin(desk, one(names, "a folder")),
+  new: async (desk, names) => await makePlugin(desk, one(names, "a folder")),
+  prune: notHere("Nothing is installed here but what somebody names, so that nothing is left over; outrider plugins remove NAME"),
+  autoremove: notHere("Nothing is installed here but what somebody names; outrider plugins remove NAME"),
+  tag: notHere("A release is a tag of its repository: git tag NAME--vVERSION && git push --tags"),
+  test: notHere(
+    "Hooks modules are not loaded here, so that there is nothing to test; outrider plugins validate DIR checks the rest",
+  ),
+  eval: notHere("Plugins are tried by a batch with and without them: outrider batch FILE --plugin-dir DIR"),
   marketplace: runMarketplace,
   search: async (desk, names) => await runMarketplace(desk, ["search", ...names]),
 };
+
+/** Actions of Claude Code's that mean nothing here, with what to do. */
+function notHere(words: string): () => Promise<never> {
+  return async () => {
+    throw new RuntimeError("usage", words);
+  };
+}
 
 async function openDesk(words: OwnWords): Promise<Desk> {
   const cwd = words.value("--cwd") ?? ".";
@@ -90,6 +111,7 @@ async function openDesk(words: OwnWords): Promise<Desk> {
       declared: settings.extraKnownMarketplaces,
     }),
     enabled: settings.enabledPlugins,
+    userSettings: join(outriderHome, "settings.json"),
     settings: { path: join(base, scope === "local" ? "settings.local.json" : "settings.json"), scope },
     home: ways.home,
     json: words.has("--json"),
@@ -99,6 +121,42 @@ async function openDesk(words: OwnWords): Promise<Desk> {
     ref: words.value("--ref"),
     toSource: (text) => parseSource(text, resolve(cwd)),
   };
+}
+
+/** Values are the user's, wherever the plugin is installed. */
+async function configure(desk: Desk, [name = "", ...pairs]: readonly string[]): Promise<number> {
+  const plugin = found(desk, one([name].filter(Boolean), "a name"));
+  const [own = "", marketplace = ""] = plugin.id.split("@");
+  const { manifest } = await loadPlugin({ path: plugin.path, name: own, marketplace, pluginHome: desk.home });
+  const { userConfig } = manifest;
+  const values = pairs.map((pair) => {
+    const [, key = "", text = ""] = /^(\w+)=(.*)$/s.exec(pair) ?? [];
+    const option = Object.hasOwn(userConfig, key) ? userConfig[key] : undefined;
+    if (!option)
+      throw new RuntimeError(
+        "usage",
+        `${plugin.id} takes ${Object.keys(userConfig).join(", ") || "no values"}, not ${visible(pair)}`,
+      );
+    return [key, toValue(text, option.type)] as const;
+  });
+  if (values.length > 0) {
+    await configurePlugin({ path: desk.userSettings, id: plugin.id, values: Object.fromEntries(values) });
+    return await say(`${values.map(([key]) => key).join(", ")} of ${plugin.id} counts from the next session on`);
+  }
+  const lines = Object.entries(userConfig).map(([key, { type, title, description, required, sensitive }]) => {
+    const facts = [type, ...(required ? ["needed"] : []), ...(sensitive ? ["secret"] : [])].join(", ");
+    return `${key} (${facts}): ${[title, description].filter(Boolean).join(". ")}`;
+  });
+  return await say(
+    desk.json ? JSON.stringify(userConfig, null, 2) : lines.map(visible).join("\n") || `${plugin.id} takes no values`,
+  );
+}
+
+function toValue(text: string, type: string): string | number | boolean {
+  if (type === "number" && text !== "" && Number.isFinite(Number(text))) return Number(text);
+  if (type === "boolean" && /^(?:true|false)$/.test(text)) return text === "true";
+  if (text !== "" && (type === "number" || type === "boolean")) throw new RuntimeError("usage", `${visible(text)} is no ${type}`);
+  return text;
 }
 
 async function list(desk: Desk, names: readonly string[]): Promise<number> {
@@ -156,7 +214,7 @@ async function validate(desk: Desk, names: readonly string[]): Promise<number> {
   });
   const executors = await pluginExecutors(plugin);
   const unused = plugin.unused.map((part) => `${part} means nothing here`);
-  const problems = [...plugin.warnings, ...unused];
+  const problems = [...plugin.warnings, ...plugin.unheardHooks, ...unused];
   if (desk.json) await say(JSON.stringify({ name: plugin.name, manifest: plugin.manifest, problems, executors }, null, 2));
   else await say([...problems, ...describeExecutors(executors)].map(visible).join("\n") || `${plugin.name} is as it should be`);
   return plugin.warnings.length === 0 ? exitCodes.success : exitCodes.error;

@@ -1,17 +1,19 @@
 import { createInterface } from "node:readline";
-import { RuntimeError } from "@outrider/runtime";
-import { OutriderClient, OutriderError, type ServerFrame } from "@outrider/runtime/client";
+import { type Message, RuntimeError } from "@outrider/runtime";
+import { OutriderClient, OutriderError, type RemoteSession, type ServerFrame } from "@outrider/runtime/client";
 import { exitCodes } from "../../exit-codes.ts";
 import { takeOwnWords } from "../../flags/words.ts";
 import { print, visible } from "../../terminal/visible.ts";
 import { connect } from "./connect.ts";
+import { ShownQuestions } from "./shown-questions.ts";
 
 const usage = `Usage:
   outrider attach [URL] [SESSION]    watch a session of a server from this terminal, and steer it
   outrider attach [URL] --new        begin one
 
 Without URL, the server that runs here (outrider serve). Without SESSION, the latest. Another server's token: OUTRIDER_SERVER_TOKEN.
-A line you type is a prompt; while a turn runs it is told to the model before it goes on. Permission questions are answered with y or n.
+A line you type is a prompt; while a turn runs it is told to the model before it goes on. What was said last and what waits for an answer is shown first.
+Permission questions come one at a time with all of their input, and y or n answers the one that is shown; no other line is sent until then.
 /cancel ends the turn, Ctrl-C or the end of input leaves: the session goes on without you.
   --view                             only look
 `;
@@ -60,18 +62,17 @@ async function watch(client: OutriderClient, id: string, isViewer: boolean): Pro
   process.on("SIGTERM", () => leaving.abort());
   const session = await client.getSession(id);
   let isWorking = session.state === "working";
-  const questions: string[] = session.questions.flatMap((question) => ("requestId" in question ? [question.requestId] : []));
-  process.stdout.write(`Session ${id} in ${visible(session.cwd)}, ${session.state}\n`);
+  const write = (text: string): void => void process.stdout.write(text);
+  write(`Session ${id} in ${visible(session.cwd)}, ${stateOf(session)}\n`);
+  write(toldHistory(await client.messages(id)));
+  const questions = new ShownQuestions(write);
+  questions.replace(session.questions);
   const complain = (error: unknown): void => void process.stderr.write(`outrider: ${toOwnError(error).message}\n`);
   const hear = async (line: string): Promise<void> => {
     const text = line.trim();
-    const [question] = questions;
     if (text === "") return;
     if (text === "/cancel") return await client.cancel(id);
-    if (question !== undefined && /^(?:y|yes|n|no)$/i.test(text)) {
-      questions.shift();
-      return await client.answerPermission(id, question, /^y/i.test(text) ? "allow" : "deny");
-    }
+    if (questions.isAsking) return await questions.answer(text, client, id);
     await client.send(id, text, { mode: isWorking ? "steer" : "queue" });
   };
   if (!isViewer) {
@@ -90,13 +91,14 @@ async function watch(client: OutriderClient, id: string, isViewer: boolean): Pro
     if (state !== "working" && waiting.length === 0) leaving.abort();
   };
   for await (const frame of client.watch(id, { after: session.storedSeq, signal: leaving.signal })) {
-    process.stdout.write(tell(frame));
+    write(tell(frame));
     if (frame.type === "turn.started") isWorking = true;
-    if (frame.type === "permission.requested") questions.push(frame.requestId);
-    if (frame.type === "permission.resolved" && questions.includes(frame.requestId))
-      questions.splice(questions.indexOf(frame.requestId), 1);
+    if (frame.type === "resync") questions.replace(frame.session.questions);
+    if (frame.type === "permission.requested") questions.add(frame);
+    if (frame.type === "permission.resolved") questions.remove(frame.requestId);
     if (frame.type !== "turn.ended") continue;
     isWorking = false;
+    if (questions.size > 0) questions.replace(await client.questions(id)); // those of a cancelled turn are gone
     if (isLeaving) await leaveWhenIdle();
   }
   process.stdin.destroy();
@@ -113,8 +115,6 @@ function tell(frame: ServerFrame): string {
       return `\n· ${visible(frame.name)} ${visible(JSON.stringify(frame.input).slice(0, 200))}\n`;
     case "tool.ended":
       return frame.status === "ok" ? "" : `  ${frame.status}\n`;
-    case "permission.requested":
-      return `\n? ${visible(frame.tool)} ${visible(JSON.stringify(frame.input).slice(0, 500))}: ${visible(frame.reason)} [y/n]\n`;
     case "permission.resolved":
       return `  ${frame.decision} (${frame.by})\n`;
     case "warning.raised":
@@ -126,6 +126,32 @@ function tell(frame: ServerFrame): string {
     default:
       return "";
   }
+}
+
+/** `waits for you` where somebody has to answer before it goes on. */
+export function stateOf({ state, questions }: Pick<RemoteSession, "state" | "questions">): string {
+  return questions.length > 0 ? "waits for you" : state;
+}
+
+const toldMessages = 6;
+const toldCharacters = 1000;
+
+/** The last words of both sides. */
+function toldHistory(messages: readonly Message[]): string {
+  const spoken = messages.flatMap(({ role, content }) => {
+    const text = content
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
+      .join("\n")
+      .trim();
+    return text === "" || (role !== "user" && role !== "assistant") ? [] : [{ role, text }];
+  });
+  return spoken
+    .slice(-toldMessages)
+    .map(({ role, text }) => {
+      const short = text.length > toldCharacters ? `${text.slice(0, toldCharacters)}…` : text;
+      return `\n${role === "user" ? "> " : ""}${short.split("\n").map(visible).join("\n")}\n`;
+    })
+    .join("");
 }
 
 function wordsOf(content: readonly { readonly type: string; readonly text?: string }[]): string {

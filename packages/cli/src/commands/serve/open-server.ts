@@ -6,6 +6,7 @@ import {
   announceServer,
   type HttpServer,
   type HttpServerOptions,
+  type OpenAcp,
   openHttpServer,
   refuseSecond,
   serverFolder,
@@ -23,7 +24,7 @@ import { withdrawKeys } from "../../request/withdraw-keys.ts";
 
 declare const OUTRIDER_VERSION: string;
 
-export const serveSwitches: readonly string[] = ["--behind-proxy"];
+export const serveSwitches: readonly string[] = ["--behind-proxy", "--acp"];
 export const serveValues: readonly string[] = [
   "--port",
   "--host",
@@ -46,6 +47,8 @@ export type ServeFlags = Pick<
   readonly drainMs: number;
   readonly maxSessions: number | undefined;
   readonly idleMs: number | undefined;
+  /** Agents for ACP clients too. */
+  readonly isAcp: boolean;
   readonly run: FlagValues;
 };
 
@@ -102,6 +105,7 @@ export function parseServeFlags(words: OwnWords, usage: string): ServeFlags {
     allowedOrigins: words.values("--allow-origin").map(checkOrigin),
     tls: tlsOf(words),
     isBehindProxy: words.has("--behind-proxy"),
+    isAcp: words.has("--acp"),
     permissionWaitMs: time("--permission-wait"),
     drainMs: time("--drain") ?? 10_000,
     maxSessions: most === undefined ? undefined : positiveInteger("--max-sessions", most),
@@ -128,7 +132,10 @@ export async function openServer(flags: ServeFlags, warn: (line: string) => void
   const [cwd] = flags.roots;
   const { session: _, ...request } = await toSessionRequest(flags.run, warn);
   const defaults = { ...request, ...(cwd !== undefined && { cwd }) };
-  const { maxSessions, idleMs, drainMs: __, run: ___, ...rules } = flags;
+  const { maxSessions, idleMs, drainMs: __, run, isAcp, ...rules } = flags;
+  const { roots } = rules;
+  const acp: OpenAcp = async (wire) =>
+    await (await import("../../run/acp-connection.ts")).openAcpConnection(wire, { flags: run, roots, warn });
   const host = new SessionHost({ around, warn, defaults, maxSessions, idleMs });
   const tokens = new TokenStore(folder);
   const { token, isNew } = tokens.openOwner();
@@ -137,6 +144,7 @@ export async function openServer(flags: ServeFlags, warn: (line: string) => void
     ...{ host, tokens, defaults, warn },
     version: OUTRIDER_VERSION,
     records: new SessionRecords(join(folder, "sessions.jsonl")),
+    ...(isAcp && { acp }),
     page: async () => (await import("./live-page.ts")).livePage(),
     async remove(id) {
       const problem = host.store && (await removeSession({ store: host.store, home }, id));

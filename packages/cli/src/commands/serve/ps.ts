@@ -5,11 +5,13 @@ import { findServer, serverFolder } from "@outrider/runtime/server";
 import { exitCodes } from "../../exit-codes.ts";
 import { parseOwnWords, takeOwnWords } from "../../flags/words.ts";
 import { print, visible } from "../../terminal/visible.ts";
-import { toOwnError } from "./attach.ts";
+import { stateOf, toOwnError } from "./attach.ts";
 import { connect } from "./connect.ts";
 
 const psUsage = `Usage:
   outrider ps [URL] [--all] [--json]   sessions of the server that are open; --all: stored ones too
+
+One in which a question is open waits for you: outrider attach shows it.
 
 Without URL, the server that runs here. Another server's token: OUTRIDER_SERVER_TOKEN.
 `;
@@ -24,10 +26,18 @@ export async function runPs(args: readonly string[]): Promise<number> {
   }
   if (more.length > 0 || url?.startsWith("-")) throw new RuntimeError("usage", `ps does not take ${more[0] ?? url}\n${psUsage}`);
   try {
-    const { sessions } = await new OutriderClient(connect(url)).listSessions({ limit: 1000 });
-    const shown = sessions.filter(({ state }) => words.has("--all") || state !== "stored");
+    const client = new OutriderClient(connect(url));
+    const { sessions } = await client.listSessions({ limit: 1000 });
+    const listed = sessions.filter(({ state }) => words.has("--all") || state !== "stored");
+    const shown = await Promise.all(
+      listed.map(async (session) => ({
+        ...session,
+        questions: session.state === "stored" ? [] : await client.questions(session.id),
+      })),
+    );
     const lines = shown.map(
-      ({ id, state, cwd, name, prompt = "" }) => `${id}  ${state.padEnd(7)}  ${visible(cwd)}  ${visible(name ?? prompt)}\n`,
+      ({ id, cwd, name, prompt = "", ...rest }) =>
+        `${id}  ${stateOf(rest).padEnd(7)}  ${visible(cwd)}  ${visible(name ?? prompt)}\n`,
     );
     await print(words.has("--json") ? `${JSON.stringify(shown, null, 2)}\n` : lines.join("") || "No session is open\n");
     return exitCodes.success;

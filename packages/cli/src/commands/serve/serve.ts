@@ -15,6 +15,7 @@ const usage = `Usage:
   --permission-wait TIME             how long a permission question waits while nobody is connected who may answer (60s); then: no
   --drain TIME                       how long a signal waits for prompts at work (10s); a second one does not
   --max-sessions N                   how many may be open at once (1000)
+  --acp                              also an agent for ACP clients at /acp, over WebSocket, for your own token (docs/acp.md)
   --idle TIME                        a session that nobody uses is closed after this long (10m), and opened when somebody does
 
 Beyond this machine:

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createFileStore, RuntimeError } from "@outrider/runtime";
 import { readJournalFile, type SessionSummary } from "@outrider/runtime/admin";
@@ -14,8 +14,9 @@ import { findStored, findSummary, type SessionsPlace } from "./sessions-place.ts
 import { describeList, describeSession } from "./sessions-text.ts";
 
 const usage = `Usage:
-  outrider sessions list [--all] [--cwd DIR] [--limit N] [--json]
-                                          the sessions of this folder, or of all, the latest first
+  outrider sessions list [--all] [--cwd DIR] [--limit N] [--json | --plain]
+                                          the sessions of this folder, or of all, the latest first; at a terminal one of them
+                                          can be chosen and opened, unless --plain
   outrider sessions show SESSION [--json] its turns, tools, usage and cost, where it comes from and where it is
   outrider sessions rename SESSION NEWNAME [--json]
   outrider sessions rm SESSION… [--yes] [--dry-run] [--json]
@@ -26,7 +27,7 @@ const usage = `Usage:
                                           remove what no session needs any more; with --older-than also sessions that old
 
 SESSION is an id, the first 8 or more characters of one, or a name; one that begins with - comes after --.
-Go on with one: outrider -p --resume SESSION "…"
+Go on with one: outrider -p --resume SESSION "…", or outrider --resume SESSION at a terminal
 
 Exit codes: 0 done · 1 something was left undone · 64 wrong usage · 66 no such session · 78 cannot be read or written
 `;
@@ -40,7 +41,7 @@ type Action = {
 };
 
 const actions: Readonly<Record<string, Action>> = {
-  list: { switches: ["--all", "--json"], values: ["--cwd", "--limit"], names: [0, 0], run: list },
+  list: { switches: ["--all", "--json", "--plain"], values: ["--cwd", "--limit"], names: [0, 0], run: list },
   show: { switches: ["--json"], values: [], names: [1, 1], run: show },
   rename: { switches: ["--json"], values: [], names: [2, 2], run: rename },
   rm: {
@@ -125,9 +126,27 @@ async function list({ store, output }: SessionsPlace, words: OwnWords): Promise<
     return await say(output, "");
   }
   if (shown.length === 0) return await say(output, `${visible(nothingToShow(cwd, { all: words.has("--all"), stored }))}\n`);
+  if (process.stdin.isTTY && process.stdout.isTTY && !words.has("--plain")) return await choose(shown);
   await say(output, describeList(shown, { folders: words.has("--all"), width: widthOf(process.stdout) }));
   if (shown.length < chosen.length) process.stderr.write(`${chosen.length - shown.length} more (--limit)\n`);
   return exitCodes.success;
+}
+
+/** At a terminal one of them can be opened: the conversation goes on in its own folder. */
+async function choose(sessions: readonly SessionSummary[]): Promise<number> {
+  const { pickFrom } = await import("../../conversation/pick-session.ts");
+  const picked = await pickFrom(sessions);
+  if (!picked) return exitCodes.success;
+  if (!existsSync(picked.cwd))
+    throw new RuntimeError("not-found", `The folder of this session is gone: ${picked.cwd}`, {
+      hint: `outrider --resume ${picked.id} goes on with it in another folder`,
+    });
+  process.chdir(picked.cwd);
+  const [{ parseArguments }, { runConversation }] = await Promise.all([
+    import("../../flags/args.ts"),
+    import("../../conversation/conversation.ts"),
+  ]);
+  return await runConversation(parseArguments(["--resume", picked.id]));
 }
 
 function nothingToShow(cwd: string, { all, stored }: { all: boolean; stored: readonly SessionSummary[] }): string {

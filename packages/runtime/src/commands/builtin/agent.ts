@@ -2,7 +2,7 @@ import type { CommandHostContext, CommandResult } from "../command.ts";
 import { readTask } from "./background.ts";
 
 const usage =
-  "There is /agent list, run AGENT PROMPT, parallel AGENT PROMPT ;; AGENT PROMPT, wait GROUP, read ID [OFFSET], send ID TEXT, stop ID and close ID";
+  "There is /agent list, run AGENT PROMPT, parallel [--detach] AGENT PROMPT ;; AGENT PROMPT, wait GROUP, read ID [OFFSET], send ID TEXT, stop ID and close ID";
 
 /** `/agent run` and `/agent parallel` are turns of their own, and never come here. */
 export async function agent(context: CommandHostContext, args: string): Promise<CommandResult> {

@@ -16,7 +16,7 @@ const rows: readonly Row[] = [
   ["cost", "What the session has cost so far"],
   ["exit", "End the session"],
   ["help", "What may be typed"],
-  ["language", "Which language answers are written in", "LANGUAGE"],
+  ["language", "Which language answers are written in", "[LANGUAGE]"],
   [
     "memory",
     "What later sessions of the project should know",
@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
   ["resume", "Go on with another session"],
   ["rewind", "Files as they were before a prompt", "[list|inspect ID|restore ID|rollback ID]"],
   ["skills", "The skills, or use one", "[NAME [ARGUMENTS]]"],
-  ["statusline", "What a status line shows", "KEY VALUE"],
+  ["statusline", "What a status line shows, as JSON", "[KEY VALUE]"],
   ["user-local", "What is kept for you alone, outside of the project", "storage list | memory list|inspect|set|disable|delete …"],
   ["validate-session", "Whether the record of the session can be replayed"],
 ];

@@ -53,12 +53,18 @@ const runs: Readonly<Record<string, Run>> = {
   exit: () => say("The session ends", { type: "session-exit-requested", reason: "prompt_input_exit" }),
   resume: () => say("Choose a session", { type: "session-picker-requested" }),
   reset: () => say("The settings are deleted", { type: "settings-reset-requested" }),
-  language: (_, args) => {
+  language: async (context, args) => {
+    const { language: run, applyEffect } = context.getCommandHostAdapters();
     const language = args.trim();
+    if (run && (!applyEffect || language === "")) return await run(args); // a program with a screen changes it at once
     if (language === "") return refuse("A language is needed: /language LANGUAGE");
     return say(`Answers are written in ${language}`, { type: "language-change-requested", language });
   },
-  statusline: (_, args) => {
+  statusline: async (context, args) => {
+    if (args.trim() === "") {
+      const data = await context.getStatusLine();
+      return { success: true, message: JSON.stringify(data), data };
+    }
     const [, key = "", value = ""] = /^(\S+)\s+(\S.*)$/s.exec(args.trim()) ?? [];
     if (key === "") return refuse("A key and a value are needed: /statusline KEY VALUE");
     return say(`${key} is ${value}`, { type: "statusline-settings-patch", patch: { [key]: value } });

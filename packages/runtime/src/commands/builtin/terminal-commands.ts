@@ -34,6 +34,11 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["usage", "cost"],
 ]);
 
+/** People know it from elsewhere, so that it is no mistake. */
+export function isKnownElsewhere(name: string): boolean {
+  return screens.has(name) || otherNames.has(name);
+}
+
 type Typed = { readonly name: string; readonly args: string; readonly context: CommandHostContext };
 type Known = { readonly builtin: readonly SystemCommand[]; readonly known: readonly string[] };
 

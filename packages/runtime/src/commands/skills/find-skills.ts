@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, realpathSync, type Dirent } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isInside } from "../../util/is-inside.ts";
 import { parseSkill } from "./parse-skill.ts";
@@ -61,15 +61,15 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
   let count = 0;
   for (const folder of folders) {
     const { kind, scope, within, plugin } = folder;
-    for (const { name: own, path } of kind === "skill" ? skillFiles(folder) : commandFiles(folder)) {
+    for (const { name: own, path, folder: beside } of kind === "skill" ? skillFiles(folder) : commandFiles(folder)) {
       const name = plugin ? `${plugin.name}:${own}` : own;
-      const place = { name, path, kind, scope, folder: dirname(path), within, plugin };
-      const shown = shownFrom && path.startsWith(shownFrom + sep) ? relative(shownFrom, path) : path;
+      const place = { name, path, kind, scope, folder: beside, within, plugin };
+      const shown = shownFrom && path.startsWith(shownFrom + sep) ? path.slice(shownFrom.length + 1) : path;
       if (++count > maxFiles) {
         warnings.push(`There are more than ${maxFiles} skills and commands; ${shown} and what comes after it were left out`);
         return { skills: [...byName.values()], warnings };
       }
-      const file: IndexedSkill | Opened = index?.get(path) ?? openFile(place, headBytes);
+      const file: IndexedSkill | Opened = index?.get(path, place) ?? openFile(place, headBytes);
       if ("type" in file && file.type === "absent") continue;
       if ("type" in file && file.type === "refused") {
         warnings.push(`${shown} was left out: ${file.reason}`);
@@ -83,18 +83,12 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         continue;
       }
       const { skill, problems } = "skill" in file ? file : await parseSkill(beginningOf(file.text), place, shown);
-      if (!("skill" in file)) index?.keep(path, { realPath: file.realPath, skill: withoutPlace(skill), problems });
-      byName.set(name, { ...skill, ...place });
+      if (!("skill" in file)) index?.keep(path, { realPath: file.realPath, skill, problems });
+      byName.set(name, skill);
       warnings.push(...problems);
     }
   }
   return { skills: [...byName.values()], warnings };
-}
-
-/** What is the same wherever the file is found from. */
-function withoutPlace(skill: IndexedSkill["skill"] & Partial<Skill>): IndexedSkill["skill"] {
-  const { name: _, kind: _kind, scope: _scope, path: _path, folder: _folder, within: _within, plugin: _plugin, ...rest } = skill;
-  return rest;
 }
 
 /** What it says about itself, and the first words. */
@@ -112,21 +106,24 @@ export function readSkill(skill: FilePlace): string {
 }
 
 type FilePlace = Pick<Skill, "path" | "within" | "plugin">;
-type File = { readonly name: string; readonly path: string };
+type File = { readonly name: string; readonly path: string; readonly folder: string };
 
 /** Folders with a `SKILL.md`. A bundle may also name the folder of a skill, or be one. */
 function skillFiles({ path: folder, plugin, within }: SkillFolder): File[] {
   if (plugin && existsSync(join(folder, "SKILL.md")))
-    return [{ name: folder === within ? plugin.name : basename(folder), path: join(folder, "SKILL.md") }];
+    return [{ name: folder === within ? plugin.name : basename(folder), path: join(folder, "SKILL.md"), folder }];
   if (plugin && folder === within) return [];
   return entriesOf(folder)
     .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    .map(({ name }) => ({ name, path: join(folder, name, "SKILL.md") }));
+    .map(({ name }) => {
+      const own = `${folder}${sep}${name}`;
+      return { name, path: `${own}${sep}SKILL.md`, folder: own };
+    });
 }
 
 /** A bundle may also name a file. */
 function commandFiles({ path, plugin }: SkillFolder): File[] {
-  return plugin && path.endsWith(".md") ? [{ name: basename(path, ".md"), path }] : commandsBelow(path);
+  return plugin && path.endsWith(".md") ? [{ name: basename(path, ".md"), path, folder: dirname(path) }] : commandsBelow(path);
 }
 
 /** Folders are parts of the name: `a/b.md` is `a:b`. */
@@ -135,7 +132,7 @@ function commandsBelow(folder: string, above: readonly string[] = []): File[] {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return above.length < maxDepth ? commandsBelow(path, [...above, entry.name]) : [];
     if (!entry.name.endsWith(".md")) return [];
-    return [{ name: [...above, entry.name.slice(0, -3)].join(":"), path }];
+    return [{ name: [...above, entry.name.slice(0, -3)].join(":"), path, folder }];
   });
 }
 

@@ -7,9 +7,9 @@ export function offeredSkills(skills: readonly Skill[], only?: readonly string[]
   );
 }
 
-/** What people may type. */
-export function typedSkills(skills: readonly Skill[]): Skill[] {
-  return inOrder(skills).filter(({ userInvocable, paths }) => userInvocable && paths.length === 0);
+/** What people may type; those for some files only once such a file was touched. */
+export function typedSkills(skills: readonly Skill[], touched: ReadonlySet<string> = new Set()): Skill[] {
+  return inOrder(skills).filter(({ name, userInvocable, paths }) => userInvocable && (paths.length === 0 || touched.has(name)));
 }
 
 function inOrder(skills: readonly Skill[]): Skill[] {

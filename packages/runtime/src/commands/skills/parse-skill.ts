@@ -1,6 +1,6 @@
 import { parseFrontmatter } from "../../context/frontmatter.ts";
 import { withoutHiddenText } from "../../context/hidden-text.ts";
-import type { JsonObject, JsonValue } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
 import { defined } from "../../util/defined.ts";
 import type { Skill, SkillEffort } from "./skill.ts";
@@ -34,6 +34,7 @@ export async function parseSkill(text: string, place: SkillPlace, shown: string 
     disallowedTools: field.rules("disallowed-tools"),
     model: field.text("model"),
     effort: field.effort(),
+    hooks: field.map("hooks"),
     forks: field.text("context") === "fork",
     agent: field.text("agent"),
     modelInvocable: !field.flag("disable-model-invocation", false),
@@ -152,6 +153,12 @@ class Fields {
 
   words(key: string): string[] {
     return this.list(key, /[\s,]+/).filter((name) => /^[A-Za-z_]\w*$/.test(name));
+  }
+
+  map(key: string): JsonObject | undefined {
+    const value = this.#values[key];
+    if (value === undefined || value === null) return undefined;
+    return isJsonObject(value) ? value : this.#wrong(key, "an object");
   }
 
   /** `Read, Bash(git add *) Grep`: between rules stands a comma or a space, and none of them counts inside of brackets. */

@@ -3,18 +3,45 @@ import { makeFolder } from "../../util/make-folder.ts";
 import { dirname } from "node:path";
 import { isRecord } from "../../util/is-record.ts";
 import { replaceFile } from "../../util/replace-file.ts";
+import type { SkillPlace } from "./parse-skill.ts";
 import type { Skill } from "./skill.ts";
 
 /** What is known of a file without reading it: what it says about itself, and what is wrong with it. */
 export type IndexedSkill = {
   readonly realPath: string;
-  readonly skill: Omit<Skill, "name" | "kind" | "scope" | "path" | "folder" | "within" | "plugin">;
+  readonly skill: Skill;
   readonly problems: readonly string[];
 };
 
-type Entry = IndexedSkill & { readonly stamp: string };
+/** The file behind links, in numbers that another file cannot have: device, inode, size and both times. */
+type Stamp = readonly [number, number, number, number, number];
 
-const version = 1;
+/** What a file says about itself where it is not what most say; where it lies is known. */
+type Said = Partial<Omit<Skill, keyof SkillPlace>>;
+
+/** Short: a thousand of them are read at every start. */
+type Entry = {
+  readonly stamp: Stamp;
+  readonly said: Said;
+  readonly kind?: "command";
+  readonly within?: string;
+  /** Behind links. */
+  readonly realPath?: string;
+  readonly problems?: readonly string[];
+};
+
+const usual = {
+  argumentNames: [],
+  allowedTools: [],
+  disallowedTools: [],
+  forks: false,
+  modelInvocable: true,
+  userInvocable: true,
+  paths: [],
+  hasHead: true,
+} as const satisfies Said;
+
+const version = 4;
 /** Fewer files are read as fast as their index. */
 const leastEntries = 100;
 
@@ -33,18 +60,28 @@ export class SkillIndex {
     this.#before = readEntries(file);
   }
 
-  /** Undefined for a file that is not known as it is now. */
-  get(path: string): IndexedSkill | undefined {
+  /** Undefined for a file that is not known as it is now, or was found as something else. */
+  get(path: string, place: SkillPlace): IndexedSkill | undefined {
     const entry = this.#before.get(path);
-    if (!entry || stampOf(path) !== entry.stamp) return undefined;
+    if (!entry || (entry.kind ?? "skill") !== place.kind || entry.within !== place.within) return undefined;
+    if (!isSame(entry.stamp, path)) return undefined;
     this.#now.set(path, entry);
-    return entry;
+    const { said, realPath = path, problems = [] } = entry;
+    return { realPath, problems, skill: toSkill(said, place) };
   }
 
-  keep(path: string, indexed: IndexedSkill): void {
+  keep(path: string, { realPath, problems, skill }: IndexedSkill): void {
     const stamp = stampOf(path);
     if (stamp === undefined) return;
-    this.#now.set(path, { ...indexed, stamp });
+    const { name: _, kind, scope: __, path: ___, folder: ____, within, plugin: _____, ...fields } = skill;
+    const said = Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isUsual(key, value)));
+    this.#now.set(path, {
+      ...{ stamp, said },
+      ...(kind === "command" && { kind }),
+      ...(within !== undefined && { within }),
+      ...(realPath !== path && { realPath }),
+      ...(problems.length > 0 && { problems }),
+    });
     this.#isChanged = true;
   }
 
@@ -61,10 +98,49 @@ export class SkillIndex {
   }
 }
 
-/** Of the file behind links. */
-function stampOf(path: string): string | undefined {
+/** Written out: objects that are put together of others, a thousand times, take most of the time of a start. */
+function toSkill(said: Said, { name, kind, scope, path, folder, within, plugin }: SkillPlace): Skill {
+  const { argumentNames, allowedTools, disallowedTools, forks, modelInvocable, userInvocable, paths, hasHead } = said;
+  const skill: { -readonly [Key in keyof Skill]: Skill[Key] } = {
+    name,
+    kind,
+    scope,
+    path,
+    folder,
+    description: said.description ?? "",
+    argumentNames: argumentNames ?? usual.argumentNames,
+    allowedTools: allowedTools ?? usual.allowedTools,
+    disallowedTools: disallowedTools ?? usual.disallowedTools,
+    forks: forks ?? usual.forks,
+    modelInvocable: modelInvocable ?? usual.modelInvocable,
+    userInvocable: userInvocable ?? usual.userInvocable,
+    paths: paths ?? usual.paths,
+    hasHead: hasHead ?? usual.hasHead,
+  };
+  if (within !== undefined) skill.within = within;
+  if (plugin !== undefined) skill.plugin = plugin;
+  if (said.label !== undefined) skill.label = said.label;
+  if (said.argumentHint !== undefined) skill.argumentHint = said.argumentHint;
+  if (said.model !== undefined) skill.model = said.model;
+  if (said.effort !== undefined) skill.effort = said.effort;
+  if (said.hooks !== undefined) skill.hooks = said.hooks;
+  if (said.agent !== undefined) skill.agent = said.agent;
+  return skill;
+}
+
+function isUsual(key: string, value: unknown): boolean {
+  return Object.hasOwn(usual, key) && JSON.stringify(usual[key as keyof typeof usual]) === JSON.stringify(value); // the key was looked up
+}
+
+function stampOf(path: string): Stamp | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev}-${stat.ino}-${stat.size}-${stat.mtimeMs}-${stat.ctimeMs}`;
+  return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs];
+}
+
+function isSame([dev, ino, size, mtimeMs, ctimeMs]: Stamp, path: string): boolean {
+  const now = statSync(path, { throwIfNoEntry: false });
+  if (now?.ino !== ino || now.dev !== dev || now.size !== size) return false;
+  return now.mtimeMs === mtimeMs && now.ctimeMs === ctimeMs;
 }
 
 function readEntries(file: string): ReadonlyMap<string, Entry> {

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../protocol/content.ts";
+
 /** Whose file it is: what a project holds loosens nothing unless the project is trusted, and what lies in a folder beside it never does. */
 export type SkillScope = "user" | "project" | "beside";
 
@@ -26,6 +28,8 @@ export type Skill = {
   readonly disallowedTools: readonly string[];
   readonly model?: string | undefined;
   readonly effort?: SkillEffort | undefined;
+  /** Hooks that come with its first use and stay, as settings have them; checked when it is used. */
+  readonly hooks?: JsonObject | undefined;
   /** It is the task of a subagent. */
   readonly forks: boolean;
   /** Which agent does it then. */

@@ -49,6 +49,23 @@ describe("commands in the text of a skill", () => {
     );
   });
 
+  it("begin in blocks that need an end, which is the first after them", () => {
+    const text = "```\n```!\na\n```!\n```\t\r\n```! \r\nb\r\n```\nc\n```!\n\n```\n```!\n!`d`\n";
+    assert.deepEqual(
+      preprocessShellCommands(text).map(({ command, written }) => [command, written]),
+      [
+        ["a\n```!", "```!\na\n```!\n```\t"],
+        ["b", "```! \r\nb\r\n```"],
+        ["d", "!`d`"],
+      ],
+    );
+  });
+
+  it("are found in a text as long as may be that only begins blocks, and in one of nothing but blocks and words", () => {
+    assert.deepEqual(preprocessShellCommands("```!\n".repeat(200_000)), []);
+    assert.equal(preprocessShellCommands("```!\na\n```\n!`b` !`c`\n".repeat(50_000)).length, 150_000);
+  });
+
   it("and files are what the author wrote, with the arguments in the places that were made for them", () => {
     const { pieces, files } = preparePrompt('!`git log $1` of @$0 and @"a b.txt", (@no.txt) $ARGUMENTS', {
       args: 'src/x.ts "-n 2" !`rm` @secret',

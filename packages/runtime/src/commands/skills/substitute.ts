@@ -9,7 +9,7 @@ export type SkillPromptContext = {
 };
 
 const placeholder =
-  /\\\$(ARGUMENTS\[\d+\]|\d+|[A-Za-z_]\w*)|\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS\b|\$(\d+)|\$\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
+  /\\\$(ARGUMENTS\[\d+\]|\d+|[A-Za-z_]\w*)|\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS\b|\$(\d+)|\$\{([A-Za-z_]\w*|user_config\.\w+)\}|\$([A-Za-z_]\w*)/g;
 
 /**
  * Puts arguments and variables in the place of `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` (from 0), `$name` and `${NAME}`, in one pass: what an

@@ -13,7 +13,7 @@ export const allModels: Readonly<Record<string, RecordTable>> = {
   ...openModels,
 };
 
-/** What is known about a model at one of these providers; at a router, by the maker's name in front of the model's. */
+/** What is known about a model at one of these providers; at a router and at servers for anybody's models, by the model's own name. */
 export function recordAt(
   provider: string,
   { model, capabilities }: Pick<ModelRequest, "model" | "capabilities">,
@@ -31,11 +31,23 @@ const makers: Readonly<Record<string, string>> = {
   "z-ai": "zai",
 };
 
+/** Providers that serve what others have made. */
+const resellers: ReadonlySet<string> = new Set(["openai-compatible", "together", "fireworks"]);
+
+/** The record that a model has under its own name, whoever serves it; what is only known of its kin does not count. */
+function findAnywhere(model: string): ModelRecord | undefined {
+  const names = [model, model.slice(model.lastIndexOf("/") + 1)];
+  const found = Object.values(allModels).flatMap((table) => names.map((name) => findRecord(table, name)));
+  return found.find((record) => record !== undefined && !record.guessed);
+}
+
 function lookUp(provider: string, model: string): ModelRecord | undefined {
+  if (resellers.has(provider)) return findAnywhere(model);
   if (provider === "vertex") return findRecord(model.startsWith("claude") ? claudeModels : geminiModels, model);
   if (provider !== "openrouter") {
     const table = allModels[sameModels[provider] ?? provider];
-    return table && findRecord(table, model);
+    const own = table && findRecord(table, model);
+    return own ?? (provider === "openai" ? findAnywhere(model) : undefined); // at another address it may be anybody's
   }
   const [, maker = "", name = ""] = /^~?([^/]+)\/([^:]+)/.exec(model) ?? [];
   const table = allModels[makers[maker] ?? maker];

@@ -40,7 +40,7 @@ claude-sonnet-4-5 medium retires=2026-11-30 contextWindow=200000 longWindow=1000
 claude-sonnet-4 medium contextWindow=200000 longWindow=1000000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
 claude-3-7-sonnet medium contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle nativeSchema=no prefill=yes
 claude-3 medium contextWindow=200000 maxOutputTokens=8192 thinking= efforts= temperature=any nativeSchema=no prefill=yes
-claude-haiku-5-5 small released=2026-10-07 thinking=adaptive,disabled sendBack=bound
+claude-haiku-5-5 small released=2026-10-07 workingWindow=100000 thinking=adaptive,disabled sendBack=bound
 claude-haiku-4-5 small contextWindow=200000 maxOutputTokens=64000 thinking=enabled,disabled efforts= temperature=idle prefill=yes
 `,
   kinOf(id) {

@@ -23,8 +23,8 @@ export const geminiModels: RecordTable = {
   lines: `
 gemini-4-carbon frontier released=2026-11-10
 gemini-4-argon large
-gemini-3.1-pro-preview large temperature=any prefill=yes
-gemini-2.5-pro large thinking=budget budget=128-32768 efforts= temperature=any prefill=yes
+gemini-3.1-pro-preview large workingWindow=200000 temperature=any prefill=yes
+gemini-2.5-pro large workingWindow=200000 thinking=budget budget=128-32768 efforts= temperature=any prefill=yes
 gemini-3.8-flash medium released=2026-09-02
 gemini-3.7-flash medium released=2026-08-13
 gemini-3.6-flash medium released=2026-07-21 efforts=minimal,low,medium,high

@@ -5,6 +5,7 @@ export const gptModels: RecordTable = {
   maker: "openai",
   common: {
     contextWindow: 1_050_000,
+    workingWindow: 272_000,
     maxOutputTokens: 128_000,
     thinking: ["effort"],
     efforts: ["none", "low", "medium", "high", "xhigh", "max"],
@@ -36,20 +37,20 @@ gpt-5.2 large contextWindow=400000 efforts=none,low,medium,high,xhigh
 gpt-5.1 large retires=2027-04-01 contextWindow=400000 efforts=none,low,medium,high
 gpt-5-pro large retires=2026-12-11 contextWindow=400000 efforts=high usualEffort=high temperature=none chatTools=never
 gpt-5 large retires=2026-12-11 contextWindow=400000 efforts=minimal,low,medium,high temperature=none
-o3 large retires=2026-12-11 contextWindow=200000 maxOutputTokens=100000 efforts=low,medium,high temperature=none editTool=replace
-o4-mini medium retires=2026-10-23 contextWindow=200000 maxOutputTokens=100000 efforts=low,medium,high temperature=none editTool=replace
-gpt-4.1 large retires=2027-01-14 contextWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
-gpt-4o large retires=2027-01-14 contextWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
+o3 large retires=2026-12-11 contextWindow=200000 workingWindow=200000 maxOutputTokens=100000 efforts=low,medium,high temperature=none editTool=replace
+o4-mini medium retires=2026-10-23 contextWindow=200000 workingWindow=200000 maxOutputTokens=100000 efforts=low,medium,high temperature=none editTool=replace
+gpt-4.1 large retires=2027-01-14 contextWindow=1047576 workingWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
+gpt-4o large retires=2027-01-14 contextWindow=128000 workingWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
 gpt-6.1-terra medium released=2026-10-26 chatTools=off
 gpt-5.6-terra medium chatTools=off
 gpt-5.4-mini medium contextWindow=400000 efforts=none,low,medium,high,xhigh chatTools=unworded
 gpt-5-mini medium retires=2026-12-11 contextWindow=400000 efforts=minimal,low,medium,high temperature=none
-gpt-4.1-mini medium retires=2027-01-14 contextWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
+gpt-4.1-mini medium retires=2027-01-14 contextWindow=1047576 workingWindow=1047576 maxOutputTokens=32768 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
 gpt-6-luna small chatTools=off
 gpt-5.6-luna small chatTools=off
 gpt-5.4-nano small retires=2027-04-01 contextWindow=400000 efforts=none,low,medium,high,xhigh chatTools=unworded
 gpt-5-nano small retires=2026-12-11 contextWindow=400000 efforts=minimal,low,medium,high temperature=none
-gpt-4o-mini small retires=2027-01-14 contextWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
+gpt-4o-mini small retires=2027-01-14 contextWindow=128000 workingWindow=128000 maxOutputTokens=16384 thinking= efforts= usualEffort= temperature=any stopSequences=yes editTool=replace sendBack=nothing
 `,
   kinOf(id) {
     if (/^gpt-(?:3|4)/.test(id) || /^chatgpt/.test(id)) return "gpt-4o";

@@ -72,7 +72,7 @@ glm-5.3-flash small efforts=low,high,max usualEffort=high images=yes
     "minimax",
     { contextWindow: 1_000_000, maxOutputTokens: 524_288, nativeSchema: false, images: true, sendBack: "text" },
     `
-MiniMax-M3 large
+MiniMax-M3 large workingWindow=512000
 MiniMax-M3.1-Flash medium efforts=low,medium,high,xhigh,max usualEffort=high thinking=effort
 MiniMax-M2.7 medium retires=2026-11-18 contextWindow=204800 maxOutputTokens=131072 images=no
 `,
@@ -81,6 +81,7 @@ MiniMax-M2.7 medium retires=2026-11-18 contextWindow=204800 maxOutputTokens=1310
     "xai",
     {
       contextWindow: 500_000,
+      workingWindow: 200_000,
       maxOutputTokens: 128_000,
       thinking: ["effort"],
       efforts: ["low", "medium", "high", "xhigh"],

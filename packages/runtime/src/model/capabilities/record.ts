@@ -13,6 +13,8 @@ export type ModelRecord = {
   readonly contextWindow: number;
   /** The window of its long variant, where that has to be asked for: `NAME[1m]`. */
   readonly longWindow?: number;
+  /** As much of the window as is used unless somebody says otherwise: beyond it requests are refused, or cost a multiple. */
+  readonly workingWindow?: number;
   readonly maxOutputTokens: number;
   /** The kinds of thinking its wire can ask it for; none where it cannot think, or does as it likes. */
   readonly thinking: readonly string[];

@@ -71,6 +71,77 @@ describe("encode", () => {
     assert.deepEqual(anthropicMessages.encode(named)["thinking"], { ...loose, type: "between_tools" });
   });
 
+  it("keeps the effort of a conversation's first request while the model thinks between calls only, and tells of it", () => {
+    const first = userText("q");
+    const notes: string[] = [];
+    const effortOf = (more: Partial<ModelRequest>): unknown => {
+      const asked = { ...request, model: "claude-sonnet-5-5", thinkingTokens: 0, ...more };
+      const config = anthropicMessages.encode(asked, (note) => notes.push(note))["output_config"];
+      return Object(config)["effort"];
+    };
+    const later = [first, assistant([{ type: "text", text: "a" }]), userText("next")];
+    assert.deepEqual(
+      [
+        effortOf({ messages: [first], effort: "low" }),
+        effortOf({ messages: later, effort: "high" }),
+        effortOf({ messages: [userText("q")], effort: "high" }),
+      ],
+      ["low", "low", "high"],
+    );
+    assert.deepEqual(
+      notes.filter((note) => /first effort/.test(note)),
+      ["claude-sonnet-5-5 keeps its first effort: low"],
+    );
+  });
+
+  it("sends an answer that was paused back as it is", () => {
+    const paused: Message = { ...assistant([{ type: "text", text: "looking" }]), finish: "paused" };
+    const body = anthropicMessages.encode({ ...request, model: "claude-opus-5-5", messages: [userText("q"), paused] });
+    assert.equal((body["messages"] as JsonObject[]).at(-1)?.["role"], "assistant");
+  });
+
+  it("leaves out what another model has thought where thinking is bound, before and after a change of the model", () => {
+    const thought = { type: "reasoning", text: "t", providerMetadata: { "anthropic-messages": { signature: "s" } } } as const;
+    const redacted = { type: "opaque", dialect: "anthropic-messages", value: { type: "redacted_thinking", data: "x" } } as const;
+    const by = (id: string): Message => ({
+      ...{ role: "assistant", finish: "stop", usage: noUsage, model: { provider: "anthropic", id } },
+      content: [thought, redacted, { type: "text", text: "a" }],
+    });
+    const thoughtBy = (author: string, reader: string): number => {
+      const messages = [userText("q"), by(author), userText("next")];
+      const body = anthropicMessages.encode({ ...request, model: reader, messages });
+      return JSON.stringify(body["messages"]).match(/"type":"(?:redacted_)?thinking"/g)?.length ?? 0;
+    };
+    assert.deepEqual(
+      [
+        thoughtBy("claude-opus-5-5-20260922", "us.anthropic.claude-opus-5-5-v1:0"),
+        thoughtBy("claude-opus-5-5", "claude-sonnet-5-5"),
+        thoughtBy("claude-opus-5-5", "claude-opus-4-6"),
+        thoughtBy("claude-opus-4-6", "claude-opus-5-5"),
+        thoughtBy("claude-opus-4-6", "claude-sonnet-4-6"),
+        thoughtBy("a gateway's name", "claude-opus-5-5"),
+      ],
+      [2, 0, 0, 0, 2, 2],
+    );
+  });
+
+  it("does not call a result with an image an error, which the API refuses", () => {
+    const result = (image: boolean): Message => ({
+      role: "tool",
+      content: [
+        {
+          ...{ type: "tool-result", callId: "a", name: "Shot", isError: true },
+          content: [
+            { type: "text", text: "failed" },
+            ...(image ? [{ type: "image", mediaType: "image/png", data: "AAAA" } as const] : []),
+          ],
+        },
+      ],
+    });
+    const errors = [true, false].map((image) => JSON.stringify(messagesOf([result(image)])).includes("is_error"));
+    assert.deepEqual(errors, [false, true]);
+  });
+
   it("asks for one call at a time where the record says so, and tools are offered", () => {
     const asked = { ...request, model: "claude-opus-5", tools: [{ name: "T", description: "", inputSchema: {} }] };
     const choice = (more: Partial<ModelRequest>): unknown => anthropicMessages.encode({ ...asked, ...more })["tool_choice"];
@@ -408,9 +479,13 @@ describe("decode", () => {
     const { message } = decode([
       start({ usage: { input_tokens: 3, output_tokens: 1 } }),
       end("end_turn", { input_tokens: 7, cache_read_input_tokens: 2, cache_creation_input_tokens: null, output_tokens: 9 }),
+      end("end_turn", { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } }),
       { type: "message_stop" },
     ]);
-    assert.deepEqual(message?.usage, { ...noUsage, inputTokens: 9, outputTokens: 9, cacheReadTokens: 2 });
+    assert.deepEqual(message?.usage, {
+      ...{ ...noUsage, inputTokens: 9, outputTokens: 9, cacheReadTokens: 2 },
+      reasoningTokens: 4, // where the API says so
+    });
   });
 
   it("is not finished without message_stop, and says nothing after it", () => {

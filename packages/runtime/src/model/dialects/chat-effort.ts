@@ -3,7 +3,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { effortFor, fitEffort, isOff, type Tell } from "../capabilities/fit.ts";
 import type { ModelRecord } from "../capabilities/record.ts";
 import type { ModelRequest } from "../model.ts";
-import type { OpenAIChatQuirks } from "./openai-chat.ts";
+import type { OpenAIChatQuirks } from "./chat-wire.ts";
 
 type Words = Pick<OpenAIChatQuirks, "effort" | "effortWords" | "isMaker">;
 
@@ -40,10 +40,14 @@ export function chatEffort(
   if (wire.effort === "reasoning") return routedEffort(request, record, tell);
   const { thinking, chatTools } = record;
   const off = isOff(request);
+  if (off && thinking.includes("disabled")) return {}; // it thinks only when it is asked to
+  if (record.efforts.length === 0 && (thinking.includes("enabled") || thinking.includes("budget")))
+    return plainEffort(request, wire); // its own wire takes tokens, this one has words only
   const isSwitched = thinking.includes("switch") || thinking.includes("enable_thinking");
   const asked = off || request.effort !== undefined || Boolean(request.thinkingTokens);
   const word = off && isSwitched ? undefined : fitEffort(request, record, tell) || record.usualEffort;
   if (asked && !off && thinking.length === 0) tell(`${record.id} cannot be told how hard to think`);
+  if (request.effort && !off && !word && isSwitched) tell(`${record.id} knows no efforts: it is asked to think`);
   return {
     ...(thinking.includes("switch") && asked && { thinking: { type: off ? "disabled" : "enabled" } }),
     ...(thinking.includes("enable_thinking") && asked && { enable_thinking: !off }),
@@ -64,6 +68,7 @@ function besideTools(
     throw new RuntimeError("config", `${id} calls tools over the Responses API only`, {
       hint: 'Leave the option apiSurface out, or set it to "responses"',
     });
+  if (chatTools === "never") tell(`${id} calls tools over the Responses API only: a server that passes this on may be refused`);
   if (word !== undefined && word !== "none")
     tell(`${id} takes no effort beside tools over Chat Completions: it is asked without (apiSurface "responses" takes both)`);
   return chatTools === "off" ? { reasoning_effort: "none" } : {};
@@ -72,8 +77,15 @@ function besideTools(
 /** A router knows how each model is asked; only the word has to be one that the model has. */
 function routedEffort(request: ModelRequest, record: ModelRecord, tell: Tell): JsonObject {
   const { thinkingTokens, effort } = request;
-  if (isOff(request)) return { reasoning: { enabled: false } };
+  if (isOff(request) && canRest(record)) return { reasoning: { enabled: false } };
   if (thinkingTokens && !effort) return { reasoning: { max_tokens: thinkingTokens } };
   const word = fitEffort(request, record, tell) ?? effort;
   return word ? { reasoning: { effort: word } } : {};
+}
+
+const switches: ReadonlySet<string> = new Set(["disabled", "switch", "enable_thinking"]);
+
+/** Can it be kept from thinking? */
+function canRest({ thinking, efforts }: ModelRecord): boolean {
+  return efforts.length === 0 || efforts.includes("none") || thinking.some((kind) => switches.has(kind));
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type Message } from "../../protocol/content.ts";
 import { claudeModels } from "../capabilities/claude.ts";
 import { budgets, effortFor, fitEffort, fitOutput, fitTemperature, isOff, type Tell } from "../capabilities/fit.ts";
 import { findRecord, isLong, type ModelRecord } from "../capabilities/record.ts";
@@ -119,15 +119,38 @@ function withoutThinking(record: ModelRecord, more: JsonObject, tell: Tell): Jso
   return { type: "between_tools", ...unbinding(record) };
 }
 
-function toEffort(request: ModelRequest, { record, thinks, tell }: Asked & { thinks: JsonObject | undefined }): JsonObject {
-  if (!record) return request.effort ? { effort: request.effort === "minimal" ? "low" : request.effort } : {};
-  const isIdle = thinks !== undefined && thinks["type"] !== "adaptive" && thinks["type"] !== "enabled";
-  if (thinks?.["type"] === "enabled" && !request.effort) return {};
-  if (isOff(request) && (isIdle || thinks === undefined) && !request.effort) return {};
-  const { thinkingTokens: tokens, ...rest } = request;
-  const plain = isIdle || (tokens === 0 && request.effort) ? rest : request;
-  const effort = fitEffort(plain, isIdle ? withoutHighest(record) : record, tell);
+function toEffort(request: ModelRequest, asked: Asked & { thinks: JsonObject | undefined }): JsonObject {
+  const { record, thinks, tell } = asked;
+  const wanted = wantedEffort(request, asked);
+  const effort = thinks?.["type"] === "between_tools" ? firstEffort(request, wanted) : wanted;
+  if (effort !== wanted) tell(`${record?.id} keeps its first effort: ${effort}`);
   return effort === undefined ? {} : { effort };
+}
+
+function wantedEffort(
+  request: ModelRequest,
+  { record, thinks, tell }: Asked & { thinks: JsonObject | undefined },
+): string | undefined {
+  if (!record) return request.effort === "minimal" ? "low" : request.effort;
+  const isIdle = thinks !== undefined && thinks["type"] !== "adaptive" && thinks["type"] !== "enabled";
+  if (thinks?.["type"] === "enabled" && !request.effort) return undefined;
+  if (isOff(request) && (isIdle || thinks === undefined) && !request.effort) return undefined;
+  const { thinkingTokens: tokens, ...rest } = request;
+  const insists = tokens === 0 && request.effort !== undefined;
+  if (insists && !isIdle && record.thinking.includes("adaptive"))
+    tell(`${record.id} cannot be kept from thinking: effort ${request.effort} counts`);
+  return fitEffort(isIdle || insists ? rest : request, isIdle ? withoutHighest(record) : record, tell);
+}
+
+/** By the message that a conversation begins with; messages never change. */
+const firstEfforts = new WeakMap<Message, { readonly effort: string | undefined }>();
+
+/** With thinking between calls only, a conversation has one effort: that of its first request. */
+function firstEffort({ messages: [first] }: ModelRequest, effort: string | undefined): string | undefined {
+  if (!first) return effort;
+  const known = firstEfforts.get(first) ?? { effort };
+  firstEfforts.set(first, known);
+  return known.effort;
 }
 
 /** Thinking may be off at efforts up to `high` only. */

@@ -153,12 +153,21 @@ describe("encode", () => {
       { thinkingConfig: { thinkingLevel: "HIGH", includeThoughts: true }, maxOutputTokens: 5 },
     ],
     [{ effort: "high", model: older }, { thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true } }],
+    [{ effort: "max", model: "gemini-2.5-pro" }, { thinkingConfig: { thinkingBudget: 32_768, includeThoughts: true } }],
     [{ effort: "high", thinkingTokens: 9, model: older }, { thinkingConfig: { thinkingBudget: 9, includeThoughts: true } }],
   ];
   for (const [asked, config] of thinking) {
     it(`thinks as asked by ${JSON.stringify(asked)}`, () =>
       assert.deepEqual(gemini.encode({ ...request, ...asked })["generationConfig"], config));
   }
+
+  it("shows documents to Gemini, and tells Gemma of them", () => {
+    const pdf = { type: "image", mediaType: "application/pdf", data: "AAAA" } as const;
+    const messages: Message[] = [{ role: "user", content: [pdf] }];
+    const partOf = (model: string) => (gemini.encode({ ...request, model, messages })["contents"] as JsonObject[])[0]?.["parts"];
+    assert.deepEqual(partOf("gemini-3.8-flash"), [{ inlineData: { mimeType: "application/pdf", data: "AAAA" } }]);
+    assert.deepEqual(partOf("gemma-4-31b-it"), [{ text: "(a PDF document that this model cannot see)" }]);
+  });
 
   it("merges neighbours of one role, answers calls first and in order, and attaches the images of results", () => {
     const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
@@ -366,6 +375,17 @@ describe("decode", () => {
       assert.equal(called.message?.finish, withCall);
     });
   }
+
+  it("keeps which pages Google's own search found, and does not send that back", () => {
+    const groundingMetadata = { groundingChunks: [{ web: { title: "A", uri: "https://a.org" } }] };
+    const { message } = decode([chunk([{ text: "yes" }], { finishReason: "STOP", groundingMetadata })]);
+    assert.deepEqual(message?.content, [
+      { type: "text", text: "yes" },
+      { type: "opaque", dialect: "gemini", value: { groundingMetadata } },
+    ]);
+    const messages = [userText("hi"), ...(message ? [message] : []), userText("more")];
+    assert.doesNotMatch(JSON.stringify(gemini.encode({ ...request, messages })), /grounding/);
+  });
 
   it("asks to go on with a token, and goes on by the same request without what was said", () => {
     const stopped = (text: string, continuationToken: string) =>

@@ -13,7 +13,8 @@ import {
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Decoder } from "../dialect.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
-import { createOpenAIChat, type OpenAIChatQuirks } from "./openai-chat.ts";
+import type { OpenAIChatQuirks } from "./chat-wire.ts";
+import { createOpenAIChat } from "./openai-chat.ts";
 
 const bare: ModelRequest = { model: "gpt-x", system: "", messages: [], tools: [] };
 const png: ImagePart = { type: "image", mediaType: "image/png", data: "iVBO" };

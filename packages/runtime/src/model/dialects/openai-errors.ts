@@ -108,18 +108,21 @@ function byStatus(status: number | undefined): Known {
 function isOutOfCredit({ names, message }: WireError): boolean {
   return (
     names.some((name) => /insufficient_(quota|balance|credits|funds)|billing_hard_limit|credit_balance_exhausted/i.test(name)) ||
-    /insufficient (account )?(balance|credits?|funds)|credit balance is too low/i.test(message)
+    /insufficient (account )?(balance|credits?|funds)|credit balance is too low/i.test(message) ||
+    /(used|spent) (up )?all (\w+ ){0,2}credits?|(out of|no more|not enough) credits?|spending limit/i.test(message)
   );
 }
 
 /** Some servers have a code for it, the others only words. */
 function isContextOverflow({ names, message }: WireError): boolean {
   return (
-    names.some((name) => /context_(length|window|size)|exceed_context/i.test(name)) ||
+    names.some((name) => /context_(length|window|size)|exceed_context|^1261$/i.test(name)) || // z.ai has numbers
     /maximum (context|prompt) length|(exceed|larger|greater|longer|too).{0,40}context (length|window|size)/i.test(message) ||
     /context (length|window|size).{0,20}(exceed|overflow)|prompt is too long|input is too long|request too large/i.test(
       message,
     ) ||
-    /reduce the length of the messages|token count.{0,40}exceeds the (limit|maximum)/i.test(message)
+    /reduce the length of the messages|token count.{0,40}exceeds the (limit|maximum)|range of input length should be/i.test(
+      message,
+    )
   );
 }

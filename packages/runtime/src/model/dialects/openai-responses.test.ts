@@ -63,6 +63,34 @@ describe("encode", () => {
     assert.equal(sent({ capabilities: { parallelCalls: false }, tools: [] }), undefined);
   });
 
+  it("sends reasoning back to the model that made it, and asks for it where a model reasons", () => {
+    const answer = (model: string): Message => ({
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "hmm", providerMetadata: { [id]: reasoning } },
+        { type: "text", text: "yes" },
+      ],
+      model: { provider: "openai", id: model },
+      finish: "stop",
+      usage: noUsage,
+    });
+    const rows: [asked: string, answered: string, isSent: boolean, isAskedFor: boolean][] = [
+      ["gpt-5.1", "gpt-6.1-sol", false, true],
+      ["gpt-6.1-sol", "gpt-6.1-sol", true, true],
+      ["gpt-5.1", "gpt-5.1-2025-11-13", true, true],
+      ["my-deployment", "gpt-5.1", true, true],
+      ["gpt-5.1", "my-deployment", true, true],
+      ["gpt-4.1", "gpt-5.1", false, false],
+      ["gpt-4o-2024-08-06", "my-deployment", false, false],
+    ];
+    for (const [model, answered, isSent, isAskedFor] of rows) {
+      const body = openaiResponses.encode({ ...request, model, messages: [userText("a"), answer(answered), userText("b")] });
+      const types = (body["input"] as JsonObject[]).map(({ type }) => type);
+      const expected = isSent ? ["message", "reasoning", "message", "message"] : ["message", "message", "message"];
+      assert.deepEqual([types, "include" in body], [expected, isAskedFor], `${model} after ${answered}`);
+    }
+  });
+
   it("leaves out what was not asked for", () => {
     assert.deepEqual(Object.keys(openaiResponses.encode({ ...request, system: " ", thinkingTokens: 0 })), [
       "model",
@@ -142,6 +170,7 @@ describe("encode", () => {
             ]),
             result("c2", []),
             result("c3", [{ type: "text", text: "see" }, picture]),
+            result("c4", [{ type: "image", mediaType: "application/pdf", data: "AAAA" }]),
           ],
         },
       ],
@@ -149,6 +178,10 @@ describe("encode", () => {
         { type: "function_call_output", call_id: "c1", output: "one\ntwo" },
         { type: "function_call_output", call_id: "c2", output: "(no output)" },
         { type: "function_call_output", call_id: "c3", output: [{ type: "input_text", text: "see" }, wirePicture] },
+        {
+          ...{ type: "function_call_output", call_id: "c4" },
+          output: [{ type: "input_file", filename: "document.pdf", file_data: "data:application/pdf;base64,AAAA" }],
+        },
       ],
     ],
     [

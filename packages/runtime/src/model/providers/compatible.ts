@@ -1,4 +1,4 @@
-import type { OpenAIChatQuirks } from "../dialects/openai-chat.ts";
+import type { OpenAIChatQuirks } from "../dialects/chat-wire.ts";
 import { addPath, bearer, type Connection, type ConnectSettings, keyHint, type ProviderDefinition } from "./definition.ts";
 
 /** A server that speaks OpenAI's Chat Completions, and in what it differs from OpenAI. */
@@ -61,6 +61,7 @@ export const compatibleDefinitions: readonly ProviderDefinition[] = [
       effort: "reasoning",
       sendReasoning: true,
       reasoningField: "reasoning",
+      marksCacheOf: /^~?anthropic\//,
     },
   }),
   defineCompatible({
@@ -128,7 +129,7 @@ export const compatibleDefinitions: readonly ProviderDefinition[] = [
     contextWindow: 131_072,
     setupLink: "https://api.together.ai/settings/api-keys",
     // Only some of its models keep to a schema.
-    quirks: { maxTokensField: "max_tokens", effortWords: { minimal: "low" }, nativeSchema: false },
+    quirks: { recordsOf: "together", maxTokensField: "max_tokens", effortWords: { minimal: "low" }, nativeSchema: false },
   }),
   defineCompatible({
     name: "fireworks",
@@ -138,7 +139,7 @@ export const compatibleDefinitions: readonly ProviderDefinition[] = [
     defaultModel: "accounts/fireworks/models/gpt-oss-120b",
     contextWindow: 131_072,
     setupLink: "https://app.fireworks.ai/settings/users/api-keys",
-    quirks: { maxTokensField: "max_tokens", effortWords: { minimal: "low" }, nativeSchema: false },
+    quirks: { recordsOf: "fireworks", maxTokensField: "max_tokens", effortWords: { minimal: "low" }, nativeSchema: false },
   }),
   defineCompatible({
     name: "openai-compatible",
@@ -151,6 +152,6 @@ export const compatibleDefinitions: readonly ProviderDefinition[] = [
     defaultModel: undefined,
     contextWindow: 128_000,
     setupLink: undefined,
-    quirks: { maxTokensField: "max_tokens", nativeSchema: false },
+    quirks: { recordsOf: "openai-compatible", maxTokensField: "max_tokens", nativeSchema: false },
   }),
 ];

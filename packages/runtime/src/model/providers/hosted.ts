@@ -1,9 +1,8 @@
 import type { JsonValue } from "../../protocol/content.ts";
-import { RuntimeError } from "../../protocol/errors.ts";
 import type { Endpoint } from "../client.ts";
 import { adaptDialect, without } from "./adapt-dialect.ts";
 import { chatConnection, versioned } from "./compatible.ts";
-import { addPath, bearer, type ConnectSettings, geminiAct, keyHint, type ProviderDefinition, textOption } from "./definition.ts";
+import { addPath, bearer, type ConnectSettings, geminiAct, keyHint, type ProviderDefinition } from "./definition.ts";
 
 /** The three whose makers have a wire of their own. */
 export const anthropic: ProviderDefinition & { readonly baseURL: string; readonly defaultModel: string } = {
@@ -27,7 +26,9 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
     const isKey = key?.variable === undefined || key.variable === "ANTHROPIC_API_KEY";
     const { url, headers } = anthropicEndpoint(baseURL, isKey ? { apiKey: value } : { authToken: value });
     const subscriber = key?.variable === "CLAUDE_CODE_OAUTH_TOKEN" ? { "anthropic-beta": "oauth-2025-04-20" } : {};
-    const endpoint = { url, headers: { ...headers, ...subscriber, ...customHeaders(env["ANTHROPIC_CUSTOM_HEADERS"]) } };
+    const custom = env["ANTHROPIC_CUSTOM_HEADERS"];
+    const more = custom ? (await import("./custom-headers.ts")).customHeaders(custom) : {};
+    const endpoint = { url, headers: { ...headers, ...subscriber, ...more } };
     return {
       dialect: adaptDialect(anthropicMessages, { options: (options) => without(options, ["anthropic_beta"]) }),
       endpoint: (request) => withBetas(endpoint, request.options?.["anthropic_beta"], claudeBetas(request)),
@@ -49,7 +50,8 @@ export const openai: ProviderDefinition = {
   setupLink: "https://platform.openai.com/api-keys",
   async connect(settings) {
     const adapt = { options: (options: ConnectSettings["options"]) => without(options, ["apiSurface"]) };
-    if (openaiSurface(settings) === "chat-completions") {
+    const { openaiSurface } = await import("./openai-surface.ts");
+    if ((await openaiSurface(settings)) === "chat-completions") {
       const chat = await chatConnection(settings, { recordsOf: "openai", isMaker: settings.baseURL === openai.baseURL });
       return { ...chat, dialect: adaptDialect(chat.dialect, adapt) };
     }
@@ -63,11 +65,17 @@ export const openai: ProviderDefinition = {
     return {
       dialect: adaptDialect(openaiResponses, adapt),
       endpoint: () => ({ url, headers }),
-      toError: openAIHttpError(settings.definition.title, keyHint(settings.definition)),
+      toError(failure) {
+        const error = openAIHttpError(settings.definition.title, keyHint(settings.definition))(failure);
+        const isAbsent = failure.status === 404 && settings.baseURL !== openai.baseURL && !/model/i.test(failure.body);
+        return isAbsent ? error.restated({ hint: absentHint }) : error;
+      },
       check: { url: addPath(baseURL, "/models"), headers },
     };
   },
 };
+
+const absentHint = 'A server without Responses takes the option apiSurface "chat-completions"';
 
 export const gemini: ProviderDefinition = {
   name: "gemini",
@@ -101,19 +109,6 @@ export function withBetas({ url, headers }: Endpoint, given: JsonValue | undefin
   return names.size === 0 ? { url, headers } : { url, headers: { ...headers, "anthropic-beta": [...names].join(",") } };
 }
 
-/** One "Name: value" a line, as Claude Code takes them. A header that is written otherwise is an error, without its words: it may be a key. */
-function customHeaders(text = ""): Record<string, string> {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*([\t\x20-\x7e\x80-\xff]*?)\s*$/.exec(line) ?? [];
-      if (name === undefined || value === undefined)
-        throw new RuntimeError("config", "ANTHROPIC_CUSTOM_HEADERS needs one header a line, as Name: value");
-      return [name.toLowerCase(), value];
-    }),
-  );
-}
-
 /** Where to ask at a server that speaks Anthropic's API, with or without `/v1` in its base URL. */
 export function anthropicEndpoint(baseURL: string, auth: { apiKey: string } | { authToken: string }): Endpoint {
   const url = new URL(baseURL);
@@ -121,14 +116,4 @@ export function anthropicEndpoint(baseURL: string, auth: { apiKey: string } | { 
   url.pathname = `${path.endsWith("/v1") ? path : `${path}/v1`}/messages`;
   const header = "apiKey" in auth ? { "x-api-key": auth.apiKey } : { authorization: `Bearer ${auth.authToken}` };
   return { url: url.href, headers: { ...header, "anthropic-version": "2023-06-01" } };
-}
-
-type Surface = "responses" | "chat-completions";
-
-/** OpenAI itself is asked over Responses; whatever stands behind another base URL, over what everybody speaks. */
-function openaiSurface(settings: ConnectSettings): Surface {
-  const surface = textOption(settings, "apiSurface");
-  if (surface === "responses" || surface === "chat-completions") return surface;
-  if (surface === undefined) return settings.baseURL === openai.baseURL ? "responses" : "chat-completions";
-  throw new RuntimeError("config", `The option apiSurface must be "responses" or "chat-completions", not "${surface}"`);
 }

@@ -43,6 +43,9 @@ const rows: Row[] = [
     nativeSchema: false,
   },
   { name: "openai", ...chat, nativeSchema: true },
+  { name: "openai", ...chat, model: "gpt-5.2", body: { model: "gpt-5.2" }, nativeSchema: true },
+  // It calls tools over nothing else, whoever stands in between.
+  { name: "openai", model: "gpt-6.1-sol", url: "/v1/responses", headers: { authorization }, nativeSchema: true },
   {
     name: "openai",
     settings: { apiKey: secret, options: { apiSurface: "responses", user: "me" } },
@@ -119,7 +122,11 @@ const rows: Row[] = [
     body: { enable_search: true, enable_thinking: undefined, search_options: undefined, builtInWebTools: undefined },
     nativeSchema: false,
   },
-  { ...chat, name: "openrouter", url: "/api/v1/chat/completions", nativeSchema: true },
+  { ...chat, name: "openrouter", url: "/api/v1/chat/completions", body: { cache_control: undefined }, nativeSchema: true },
+  {
+    ...{ ...chat, name: "openrouter", url: "/api/v1/chat/completions", model: "anthropic/claude-sonnet-5.5", nativeSchema: true },
+    body: { cache_control: { type: "ephemeral" } }, // Anthropic caches nothing by itself
+  },
   { ...chat, name: "deepseek", url: "/chat/completions", nativeSchema: false },
   { ...chat, name: "groq", url: "/openai/v1/chat/completions", nativeSchema: false },
   { ...chat, name: "mistral", body: { stream_options: undefined }, nativeSchema: true },
@@ -270,6 +277,14 @@ describe("provider definitions", () => {
         return true;
       });
     }
+  });
+
+  it("say what to do where a server between has no Responses API", async () => {
+    const answers = [{ error: { message: "Not Found" } }, { error: { message: "The model gpt-6.1-sol does not exist" } }];
+    const server = await start(answers.map((body) => ({ status: 404, body })));
+    const provider = await open("openai", { apiKey: "k", env: {}, baseURL: server.url, model: "gpt-6.1-sol" });
+    await assert.rejects(ask(provider), { hint: /apiSurface "chat-completions"/ });
+    await assert.rejects(ask(provider), ({ hint = "" }: { hint?: string }) => !hint.includes("apiSurface"));
   });
 
   it("give a slow server the time its profile asks for", async () => {

@@ -1,7 +1,8 @@
 import type { AssistantMessage, Message, ToolDefinition } from "../../protocol/content.ts";
 import { wellFormed } from "../../util/well-formed.ts";
 import type { ModelEvent, ModelRequest } from "../model.ts";
-import type { PropertyNames } from "./property-names.ts";
+import { isPlainTool } from "./plain-request.ts";
+import { PropertyNames } from "./property-names.ts";
 import { toSendableImage } from "./sendable-image.ts";
 import { toSendableMessage } from "./sendable-messages.ts";
 import { thinImages } from "./thin-images.ts";
@@ -54,13 +55,17 @@ type SendableTool = {
   readonly names: PropertyNames;
 };
 
+/** Of tools whose properties are all sent under their own names. */
+const noNames = new PropertyNames();
+
 /** Of two tools with one name, which no provider takes, the first is kept. */
 function toSendableTools(tools: readonly ToolDefinition[]): SendableTool[] {
   const made = new Map<string, SendableTool>();
   for (const tool of tools) {
     const name = toSendableName(tool.name);
     if (made.has(name)) continue;
-    const sendable = toSendableSchema(tool.inputSchema);
+    // As it is sent while the rest of the request is plain too: an image on its way in changes nothing for the provider's cache.
+    const sendable = isPlainTool(tool) ? { schema: tool.inputSchema, names: noNames } : toSendableSchema(tool.inputSchema);
     made.set(name, {
       original: tool.name,
       name,

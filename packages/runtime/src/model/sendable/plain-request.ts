@@ -35,7 +35,8 @@ function isPlainPart(part: Message["content"][number]): boolean {
 
 const plainTools = new WeakSet<ToolDefinition>();
 
-function isPlainTool(tool: ToolDefinition): boolean {
+/** True for a tool that every provider takes byte for byte as it is. */
+export function isPlainTool(tool: ToolDefinition): boolean {
   if (plainTools.has(tool)) return true;
   const { name, description, inputSchema } = tool;
   const room = { characters: maxCharacters };

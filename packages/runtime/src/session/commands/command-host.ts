@@ -72,6 +72,10 @@ export function createCommandHost(ground: HostGround): CommandHost {
       });
       return [`Cost: ${cost}`, ...lines].join("\n");
     },
+    async getStatusLine() {
+      const { statusLine } = await import("./status-line.ts");
+      return await statusLine({ session, options, stored: ground.stored, references: () => this.references() });
+    },
     async validateSession() {
       const { formatCommandSessionReplayValidationReport: format, validateCommandSessionReplayLog: validate } = await import(
         "../past/replay-validation.ts"

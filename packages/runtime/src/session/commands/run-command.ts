@@ -1,5 +1,6 @@
 import type { CommandEffect, CommandHostContext, CommandResult, SystemCommand } from "../../commands/command.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
+import { anyText, checkValue, type Kind, listOf, needed, oneOf, shape } from "../../protocol/kinds.ts";
 import type { Emit } from "../../protocol/events.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { type CommandQuestions, isFitting } from "./command-questions.ts";
@@ -77,11 +78,23 @@ function notAnswered({ command, questions }: CommandRun): CommandResult {
   return { success: false, message: `/${command.name} was cancelled: ${why}` };
 }
 
+const choices = listOf(shape({ value: needed(anyText) }, "a choice with a value"), "a list of choices");
+const promptKind: Kind = (prompt) =>
+  shape(
+    {
+      type: needed(oneOf(["choice", "text"])),
+      message: needed(anyText),
+      choices: Object(prompt).type === "choice" ? needed(choices) : choices,
+    },
+    "a prompt with type and message",
+  )(prompt);
+
 async function askFor(
   { command, emit, newId, questions, context, open }: CommandRun,
   { interaction }: CommandResult,
 ): Promise<string | undefined> {
   if (!interaction) return undefined;
+  checkValue(`The question of /${command.name}`, interaction.prompt, promptKind);
   if (questions.answerable) await open();
   for (let tries = 0; tries < maxTries; tries++) {
     const interactionId = newId();

@@ -48,6 +48,14 @@ describe("EventHub", () => {
     assert.equal((await late.next()).done, true);
   });
 
+  it("refuses a reader that would go on after an event that there is not yet", async () => {
+    const { hub, say } = await open();
+    say("a");
+    await hub.flush();
+    await assert.rejects(all(hub.subscribe({ after: 9 })), { code: "usage", message: /no event 9 .* is 1$/ });
+    hub.close();
+  });
+
   it("has nothing for readers that come after its end", async () => {
     const { hub, say } = await open();
     say("a");
@@ -92,6 +100,29 @@ describe("EventHub", () => {
     hub.close();
     assert.deepEqual(await reading, ["1 a", "2 tool.progress", "3 tool.progress"]);
     assert.deepEqual(appended, [1]);
+  });
+
+  it("a flush waits for what was emitted before it, and is not failed by what comes later", async () => {
+    const store = createMemoryStore();
+    const writer = await store.open("s");
+    const append = async (events: readonly AgentEvent[]): Promise<void> => {
+      await new Promise(setImmediate);
+      if (events.some((event) => event.seq === 3)) throw new Error("disk full");
+      await writer.append(events);
+    };
+    const hub = new EventHub({ sessionId: "s", store, now: () => 0, onEvent: () => {}, onFault: () => {} });
+    hub.attach({ ...writer, append });
+    const flush = (message: string) => {
+      hub.emit({ type: "warning.raised", message });
+      return hub.flush().then(
+        () => `${message} of ${hub.storedSeq}`,
+        ({ code }: { code: string }) => code,
+      );
+    };
+    const first = flush("1");
+    const second = flush("2"); // while the first is being stored
+    const third = first.then(() => flush("3"));
+    assert.deepEqual(await Promise.all([first, second, third]), ["1 of 1", "2 of 2", "storage-failed"]);
   });
 
   it("stamps each event with the time it has then", async () => {

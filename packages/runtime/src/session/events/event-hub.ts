@@ -37,6 +37,8 @@ export type SubscribeOptions<T extends EventType = EventType> = {
 
 type Wanted = (event: AgentEvent) => boolean;
 type Reader = { readonly queue: AsyncQueue<AgentEvent>; readonly waits: boolean; readonly isWanted: Wanted | undefined };
+/** Somebody who waits until the event of this number is handed out. */
+type Flush = { readonly seq: number; readonly resolve: () => void; readonly reject: (error: RuntimeError) => void };
 
 /** So much of what is stored is held in memory once somebody reads the past of a session. */
 const maxTailBytes = 4 * 1024 * 1024;
@@ -50,12 +52,14 @@ export class EventHub {
   #readers: readonly Reader[] = [];
   #pending: AgentEvent[] = [];
   #draining = false;
-  #drained: Promise<void> = Promise.resolve();
+  #flushes: Flush[] = [];
   #fault: RuntimeError | undefined;
   #closed = false;
   #journal: JournalWriter | undefined;
   #seq = 0;
-  /** The number of the last durable event that readers got. */
+  /** The number of the last event that readers got. */
+  #handedOut = 0;
+  /** The same of the durable ones. */
   #lastDurable = 0;
   #tail: EventTail | undefined;
   #lastTime: number | undefined;
@@ -74,6 +78,7 @@ export class EventHub {
     this.#journal = journal;
     this.#seq = journal.events.lastSeq;
     this.#lastDurable = this.#seq;
+    this.#handedOut = this.#seq;
   }
 
   /** `taskId`: the subagent that did it. */
@@ -105,11 +110,11 @@ export class EventHub {
     return this.#lastDurable;
   }
 
-  /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed. */
+  /** Resolves when everything emitted so far is stored and handed out; rejects if the store failed before. What comes later is not waited for. */
   async flush(): Promise<void> {
-    do await this.#drained;
-    while (this.#draining);
     if (this.#fault) throw this.#fault;
+    if (this.#handedOut === this.#seq) return;
+    await new Promise<void>((resolve, reject) => this.#flushes.push({ seq: this.#seq, resolve, reject }));
   }
 
   /** A promise to wait for while a reader that must not lose anything is behind. */
@@ -138,12 +143,18 @@ export class EventHub {
     return events as AsyncIterable<AgentEvent<T>>; // nothing else is wanted
   }
 
+  /** Does anybody read this event? */
+  isRead(event: AgentEvent): boolean {
+    return this.#readers.some(({ isWanted }) => !isWanted || isWanted(event));
+  }
+
   /** After this the session is over: readers get the error, later emits are dropped, `flush` rejects. */
   fail(thrown: unknown): void {
     if (this.#fault) return;
     const error = toRuntimeError(thrown);
     this.#fault = error.code === "internal" ? new RuntimeError("storage-failed", error.message, { cause: thrown }) : error;
     this.#pending = [];
+    for (const { reject } of this.#flushes.splice(0)) reject(this.#fault);
     this.#endReaders(this.#fault);
     this.#options.onFault(this.#fault);
   }
@@ -158,7 +169,7 @@ export class EventHub {
     const event = this.#stamp(body, turnId, taskId);
     if (!this.#draining && isEphemeral(event.type)) return this.#deliver(event);
     this.#pending.push(event);
-    if (!this.#draining) this.#drained = this.#drain();
+    if (!this.#draining) void this.#drain(); // it tells of its failure itself
   }
 
   #stamp(body: Masked<EventBody>, turnId: string | undefined, taskId: string | undefined): AgentEvent {
@@ -197,7 +208,8 @@ export class EventHub {
   async #readPast(after: number): Promise<readonly AgentEvent[]> {
     const { store, sessionId } = this.#options;
     if (!this.#journal) return await store.read(sessionId, { after });
-    const { EventTail } = await import("./event-tail.ts");
+    const { checkPlace, EventTail } = await import("./event-tail.ts");
+    checkPlace(after, this.#seq);
     this.#tail ??= new EventTail({
       from: this.#lastDurable,
       maxBytes: maxTailBytes,
@@ -215,6 +227,7 @@ export class EventHub {
         const durable = batch.filter((event) => !isEphemeral(event.type));
         if (durable.length > 0) await this.#journal?.append(durable);
         for (const event of batch) this.#deliver(event);
+        while ((this.#flushes[0]?.seq ?? Number.POSITIVE_INFINITY) <= this.#handedOut) this.#flushes.shift()?.resolve();
       }
     } catch (error) {
       this.fail(error);
@@ -224,6 +237,7 @@ export class EventHub {
   }
 
   #deliver(event: AgentEvent): void {
+    this.#handedOut = event.seq;
     if (!isEphemeral(event.type)) {
       this.#lastDurable = event.seq;
       this.#tail?.add(event);

@@ -1,3 +1,4 @@
+import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 
 export type EventTailOptions = {
@@ -98,6 +99,17 @@ export class EventTail {
     this.#events = this.#events.slice(count);
     this.#weights = this.#weights.slice(count);
   }
+}
+
+/**
+ * Refuses a place behind the last event. Such a reader would wait for events that were told already, under lower numbers: what is not stored
+ * is counted anew by the next process.
+ */
+export function checkPlace(after: number, seq: number): void {
+  if (after <= seq) return;
+  throw new RuntimeError("usage", `There is no event ${after} to go on after: the last one of this session is ${seq}`, {
+    hint: "Only numbers of stored events hold in another process: go on after the last of these (storedSeq)",
+  });
 }
 
 /** Those with a higher number; the list is in order. */

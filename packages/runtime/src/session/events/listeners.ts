@@ -1,4 +1,5 @@
 import type { Emit } from "../../protocol/events.ts";
+import { callListener, warnOfListener } from "../../util/call-listener.ts";
 
 type AnyListener = (...args: never[]) => void;
 
@@ -26,28 +27,32 @@ export class Listeners<Events extends { [N in keyof Events]: (...args: never[]) 
   }
 
   notify<N extends keyof Events>(name: N, ...args: Parameters<Events[N]>): void {
+    this.#call(name, args, () => {});
+  }
+
+  /** The same where a listener is to answer: `lost` is called with the last error when all of them have thrown. */
+  ask<N extends keyof Events>(name: N, args: Parameters<Events[N]>, lost: (error: unknown) => void): void {
+    let left = this.#listeners.get(name)?.size ?? 0;
+    this.#call(name, args, (error) => --left === 0 && lost(error));
+  }
+
+  #call(name: keyof Events, args: readonly unknown[], onFailure: (error: unknown) => void): void {
     const listeners = this.#listeners.get(name);
     if (!listeners) return;
     for (const listener of listeners) {
       const failed = (error: unknown): void => {
+        onFailure(error);
         if (this.#reported.has(listener)) return;
         this.#reported.add(listener);
         this.#report(name, error);
       };
-      try {
-        const done: unknown = listener(...(args as never[])); // `add` has tied this name to listeners of these arguments
-        if (done instanceof Promise) done.catch(failed); // an async function is taken for a listener, too
-      } catch (error) {
-        failed(error);
-      }
+      callListener(() => listener(...(args as never[])), failed); // `add` has tied this name to listeners of these arguments
     }
   }
 }
 
 /** The program's own bug: told where its author looks, and in the journal. */
 export function reportListener(name: string, error: unknown, emit: (event: Parameters<Emit>[0]) => unknown): void {
-  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const message = `A listener of "${name}" has thrown: ${reason}`;
-  process.emitWarning(message, "OutriderListenerError");
+  const message = warnOfListener(name, error);
   queueMicrotask(() => emit({ type: "warning.raised", message }));
 }

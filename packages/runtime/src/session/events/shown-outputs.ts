@@ -5,6 +5,9 @@ import type { Workspace } from "../../workspace/workspace.ts";
 export function outputsShown(workspace: Workspace, redactor: Redactor): Workspace {
   return {
     ...workspace,
-    saveOverflow: (name, text) => workspace.saveOverflow(name, name.endsWith(".txt") ? redactor.text(text) : text),
+    saveOverflow: (name, content) => {
+      const isText = typeof content === "string" && name.endsWith(".txt");
+      return workspace.saveOverflow(name, isText ? redactor.text(content) : content);
+    },
   };
 }

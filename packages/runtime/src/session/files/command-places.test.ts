@@ -25,7 +25,9 @@ const env = {
 
 /** What a call of Bash answers in a session of the library. */
 async function answerOf(options: Partial<SessionOptions>, answer?: "allow"): Promise<string> {
-  const command = 'echo "place:$TMPDIR:$GH_TOKEN"; node -p 1 > /dev/null';
+  // Outside, the session has a folder of its own in the place for temporary files.
+  const above = "$" + "{TMPDIR%/outrider-tmp-*}";
+  const command = `echo "place:${above}:$GH_TOKEN"; node -p 1 > /dev/null`;
   const provider = createScriptedProvider([{ calls: [{ name: "Bash", input: { command } }] }, { text: "ok" }]);
   const session = new InteractiveSession({ cwd: folder, provider, env, ...options, answersPermissions: answer !== undefined });
   let result = "";

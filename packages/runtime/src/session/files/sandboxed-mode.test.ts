@@ -8,15 +8,26 @@ import { boxReach, otherMachine, refuseWithoutBox, sandboxOf } from "./sandboxed
 const options = { cwd: "/project", home: "/home/me", provider: createScriptedProvider([]) };
 
 describe("mode sandboxed", () => {
-  it("asks for a box that hides what rules forbid to read by name", () => {
+  it("asks for a box that hides what rules forbid to read by name, and keeps what they forbid to change", () => {
     const deny = [{ text: "Read(secret/**)", source: "settings" }];
-    const disallowedTools = ["Read(./.env)", "Read(~/.ssh)", "Read(*.pem)", "Read(a?)", "Read", "Bash(cat x)", "Edit(./b)"];
+    const disallowedTools = [
+      "Read(./.env)",
+      "Read(~/.ssh)",
+      "Read(*.pem)",
+      "Read(a?)",
+      "Read",
+      "Bash(cat x)",
+      "Edit(./b)",
+      "Write(c/**)",
+      "Edit(*.ts)",
+    ];
     assert.deepEqual(sandboxOf({ ...options, disallowedTools, permissions: { deny, root: "/settings" } }), {
       mode: "auto",
       denyRead: ["/settings/.env", "/home/me/.ssh", "/settings/secret"],
+      denyWrite: ["/settings/b", "/settings/c"],
     });
     assert.deepEqual(sandboxOf({ ...options, disallowedTools: ["Read(./.env)"] }).denyRead, ["/project/.env"]);
-    const sandbox: SandboxOptions = { mode: "require", denyRead: ["/x"] };
+    const sandbox: SandboxOptions = { mode: "require", denyRead: ["/x"], denyWrite: ["/y"] };
     assert.deepEqual(sandboxOf({ ...options, sandbox }), sandbox);
   });
 

@@ -1,24 +1,30 @@
 import { toAbsolutePattern } from "../../permissions/paths.ts";
 import type { BoxReach } from "../../permissions/policy.ts";
-import { parseRule } from "../../permissions/rules.ts";
+import { parseRule, toolAliases } from "../../permissions/rules.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { canonicalHost, isAllowedTarget, parseDomainRule } from "../../workspace/box/domain-rules.ts";
 import type { CommandPlaces } from "../../workspace/open-workspace.ts";
 import type { SandboxOptions } from "../../workspace/sandbox.ts";
 import type { SessionOptions } from "../session-options.ts";
 
-/** A mode that promises a box asks for one, and hides in it what rules forbid to read: any program may run there. */
+/** A box in which any program may run has nothing to show of what rules forbid to read, and cannot write what they forbid to change. */
 export function sandboxOf(options: SessionOptions): SandboxOptions {
   const { sandbox } = options;
-  return { mode: "auto", ...sandbox, denyRead: [...(sandbox?.denyRead ?? []), ...forbiddenFiles(options)] };
+  return {
+    mode: "auto",
+    ...sandbox,
+    denyRead: [...(sandbox?.denyRead ?? []), ...forbiddenFiles("Read", options)],
+    denyWrite: [...(sandbox?.denyWrite ?? []), ...forbiddenFiles("Edit", options)],
+  };
 }
 
 /** Files and folders that deny rules spell out; patterns are left to the rules. */
-function forbiddenFiles({ cwd, home, permissions, disallowedTools = [] }: SessionOptions): string[] {
+function forbiddenFiles(kind: "Read" | "Edit", { cwd, home, permissions, disallowedTools = [] }: SessionOptions): string[] {
   const written = [...disallowedTools, ...(permissions?.deny ?? []).map(({ text }) => text)].map((text) => parseRule(text));
   const base = { root: permissions?.root ?? cwd, home };
   return written.flatMap(({ tool, pattern }) => {
-    if (tool !== "Read" || pattern === undefined) return [];
+    const isMeant = kind === "Read" ? tool === kind : tool === "Write" || toolAliases.get(tool) === kind || tool === kind;
+    if (!isMeant || pattern === undefined) return [];
     const path = toAbsolutePattern(pattern, base).replace(/\/\*\*$/, "");
     return /[*?]/.test(path) ? [] : [path];
   });

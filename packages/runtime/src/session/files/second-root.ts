@@ -15,7 +15,11 @@ export type SecondRoot = {
   close(): Promise<void>;
 };
 
-export type SecondRootSetting = Pick<SessionOptions, "checkpoints" | "sandboxClient"> & Pick<Given, "env" | "permissions">;
+export type SecondRootSetting = Pick<SessionOptions, "checkpoints" | "sandboxClient"> &
+  Pick<Given, "permissions"> & {
+    /** What commands find in their environment now. */
+    readonly env: () => Given["env"];
+  };
 
 /** The session's parts from `root` on: paths, box and processes, rules and checkpoints are those of that folder. */
 export async function openSecondRoot(
@@ -24,7 +28,7 @@ export async function openSecondRoot(
   { checkpoints, sandboxClient, env, permissions }: SecondRootSetting,
 ): Promise<SecondRoot> {
   const workspace: Workspace = outputsShown(await deps.workspace.at(root), deps.redactor);
-  const ground = groundOf(workspace, { env, roots: [deps.workspace.root, ...(permissions?.additionalDirectories ?? [])] });
+  const ground = groundOf(workspace, { env: env(), roots: [deps.workspace.root, ...(permissions?.additionalDirectories ?? [])] });
   const kept =
     checkpoints && !sandboxClient
       ? new TurnCheckpoints(() => checkpoints(workspace.root), { resumed: false, past: () => [] })

@@ -15,9 +15,9 @@ export async function swapPlugins(
   reloaded: ReloadedPlugins,
   { options, emit }: { readonly options: SessionOptions; readonly emit: Emit },
 ): Promise<void> {
-  await session.replaceHooks(reloaded.hookSettings); // first: a hook that is wrong changes nothing
+  await session.hooks.replace(reloaded.hookSettings); // first: a hook that is wrong changes nothing
   swapSkills(session, reloaded, options);
-  swapAgents(session, reloaded);
+  swapAgents(session, reloaded, options);
   const { facts, refresh } = session.controlled;
   refresh();
   facts.plugins = [...reloaded.loaded];
@@ -31,25 +31,25 @@ export async function swapPlugins(
 function swapSkills(session: OpenSession, { skills: found }: ReloadedPlugins, options: SessionOptions): void {
   const { skills, deps, controlled } = session;
   const { request, tools } = controlled;
-  const before = skills.offered.length === 0 ? "" : deps.redactor.text(describeSkills(skills.offered));
+  const before = skills.offered.length === 0 ? "" : deps.redactor.text(describeSkills(skills.offered, skills.listing));
   skills.replacePlugins(found);
   session.skillUses ??= offerSkills(options, { skills, tools, taken: takenAway(options) })?.uses;
   for (const tool of tools.values()) tellOf(session, tool);
   if (!session.skillUses) return;
-  const after = deps.redactor.text(describeSkills(skills.offered));
+  const after = deps.redactor.text(describeSkills(skills.offered, skills.listing));
   const system = request.system ?? "";
   const isThere = before !== "" && system.includes(before);
   request.system = isThere ? system.replace(before, () => after) : `${system}\n\n${after}`;
 }
 
-function swapAgents(session: OpenSession, { agents: found }: ReloadedPlugins): void {
+function swapAgents(session: OpenSession, { agents: found }: ReloadedPlugins, options: SessionOptions): void {
   const { tools, definitions, facts } = session.controlled;
   const own = session.agents.filter(({ source }) => !source?.startsWith("plugin "));
   session.agents = mergeAgents([own, found]);
   const known = taskNames.filter((name) => tools.has(name));
   if (known.length === 0) return;
   const offered = mergeAgents([own.filter(({ name }) => facts.agents?.includes(name)), found]);
-  const task = createTaskTool(offered);
+  const task = createTaskTool(offered, options);
   for (const name of known) tools.set(name, task);
   const at = definitions.findIndex(({ name }) => name === task.name);
   const { name, description, inputSchema } = task;

@@ -33,7 +33,11 @@ const look: ScriptStep = { calls: [{ name: "Glob", input: { pattern: "*.none" } 
 
 describe("prompts that wait", () => {
   it("are on record before they are accepted, begin in their order, and each has one outcome", async () => {
-    const { session, prompts, ofType } = open([{ text: "a", delayMs: 40 }, { text: "b" }, { text: "c" }]);
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { session, prompts, ofType } = open([() => asked.then(() => ({ text: "a" })), { text: "b" }, { text: "c" }]);
     const first = session.submit("one");
     const second = await session.accept("two");
     const third = await session.accept("three", { displayInput: "shown three" });
@@ -51,6 +55,7 @@ describe("prompts that wait", () => {
         [third.id, false],
       ],
     );
+    answer();
     assert.deepEqual(
       [await first, await second.outcome, await third.outcome].map(({ text }) => text),
       ["a", "b", "c"],
@@ -235,11 +240,11 @@ describe("prompts of a session that is shut down", () => {
   it("or kept: held when it is opened again, and begun once when somebody says so", async () => {
     const { session, store } = open([{ hang: true }]);
     void session.submit("one");
-    const second = await session.accept("two", { displayInput: "shown" });
+    const second = await session.accept("two", { displayInput: "shown", maxTurns: 1 });
     const third = await session.accept("three", { mode: "now", key: "k" });
     await session.shutdown({ waiting: "keep" });
     await assert.rejects(second.outcome, { code: "closed" });
-    const later = open([{ text: "new" }, { text: "three" }, { text: "two" }], {
+    const later = open([{ text: "new" }, { text: "three" }, look], {
       sessionStore: store,
       resumeSessionId: session.id,
     });
@@ -257,11 +262,13 @@ describe("prompts of a session that is shut down", () => {
     await later.session.goOn();
     await until(later.session, "turn.ended");
     assert.deepEqual(later.prompts(), ["mine", "three", "two"]);
+    const [last] = (await later.ofType("turn.ended")).slice(-1);
+    assert.deepEqual(last?.outcome, { type: "stopped", limit: "max-turns", text: "" }); // its own limit is kept with it
     await later.session.shutdown();
-    const last = open([], { sessionStore: store, resumeSessionId: session.id });
-    await last.session.open();
-    assert.deepEqual(last.session.inbox, []);
-    await last.session.shutdown();
+    const again = open([], { sessionStore: store, resumeSessionId: session.id });
+    await again.session.open();
+    assert.deepEqual(again.session.inbox, []);
+    await again.session.shutdown();
   });
 
   it("are on record when they were accepted while it was shut down", async () => {

@@ -1,6 +1,6 @@
 import { textOf, type UserMessage, userText } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import { anyText, checkOptions, checkValue, type Kind, kind, oneOf, text } from "../../protocol/kinds.ts";
+import { anyText, checkOptions, checkValue, count, type Kind, kind, oneOf, text } from "../../protocol/kinds.ts";
 import { isRecord } from "../../util/is-record.ts";
 import type { EventBody, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
@@ -245,6 +245,8 @@ export type SubmitOptions = {
   readonly displayInput?: string | undefined;
   /** What the user typed, kept for hooks. */
   readonly rawInput?: string | undefined;
+  /** How often the model may be asked in its turn; the session's own `maxTurns` holds too. A prompt that joins another's turn has none. */
+  readonly maxTurns?: number | undefined;
 };
 
 /** What only the session itself says of a prompt. */
@@ -256,6 +258,7 @@ const optionKinds: Readonly<Record<keyof SubmitOptions, Kind>> = {
   id: text,
   displayInput: anyText,
   rawInput: anyText,
+  maxTurns: count,
 };
 const promptKind = kind(
   "a text or a message of the user",
@@ -270,7 +273,7 @@ export function toInboxPrompt(
 ): InboxPrompt {
   checkValue("The prompt", input, promptKind);
   checkOptions("The options of a prompt", options, optionKinds);
-  const { mode = "queue", key, id, displayInput, rawInput } = options;
+  const { mode = "queue", key, id, displayInput, rawInput, maxTurns } = options;
   const message = typeof input === "string" ? userText(input) : input;
   const words = textOf(message.content);
   let settle: InboxPrompt["settle"] = () => {};
@@ -292,6 +295,7 @@ export function toInboxPrompt(
     isHeld: false,
     isRecorded: false,
     isGone: false,
+    maxTurns,
     tasks,
     outcome,
     settle,

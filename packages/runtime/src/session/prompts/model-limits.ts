@@ -1,19 +1,20 @@
 import { type Budget, createBudget } from "../../model/budget.ts";
-import { claudeModels } from "../../model/capabilities/claude.ts";
-import { findRecord, isLong } from "../../model/capabilities/record.ts";
 import type { ModelRef } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SessionOptions } from "../session-options.ts";
 
-/** Tokens that fit into one request together with its answer. */
-export async function windowOf(options: SessionOptions, { provider, id }: ModelRef): Promise<number> {
-  const { contextWindow, contextWindowIsGuess } = options.provider;
-  if (!contextWindowIsGuess) return contextWindow;
-  const long = isLong(id) ? findRecord(claudeModels, id)?.longWindow : undefined;
-  if (long !== undefined) return long;
-  const { catalogOf, findBilledModel } = await import("../../model/pricing.ts");
+/** The window as the user, the maker or the table of prices tells it, and the provider's guess where none of them knows the model. */
+export async function lookUpWindow(options: SessionOptions, { provider, id }: ModelRef): Promise<number> {
+  const [{ catalogOf, findBilledModel }, { recordAt }, { capabilitiesFrom }] = await Promise.all([
+    import("../../model/pricing.ts"),
+    import("../../model/capabilities/chat.ts"),
+    import("../../model/capabilities/overrides.ts"),
+  ]);
+  const record = recordAt(provider, { model: id });
+  const chosen = capabilitiesFrom(options.catalogOverride, provider)?.(id)?.contextWindow ?? record?.workingWindow;
+  if (chosen !== undefined) return chosen;
   const facts = findBilledModel(await catalogOf(options.catalogOverride), { provider, served: id, requested: id });
-  return facts?.contextWindow ?? contextWindow;
+  return facts?.contextWindow ?? (record?.guessed ? undefined : record?.contextWindow) ?? options.provider.contextWindow;
 }
 
 /** What may be spent; refused where the price of the model is not known. */

@@ -63,7 +63,7 @@ export class PromptRecords {
     await this.#admit(prompt);
     if (prompt.isGone) return;
     this.#remember(prompt);
-    const { id: promptId, mode, key, message: input, displayInput, admission } = prompt;
+    const { id: promptId, mode, key, message: input, displayInput, admission, maxTurns } = prompt;
     emit({
       type: "prompt.accepted",
       promptId,
@@ -71,6 +71,7 @@ export class PromptRecords {
       input,
       ...(key !== undefined && { key }),
       ...(displayInput !== undefined && { displayInput }),
+      ...(maxTurns !== undefined && { maxTurns }),
       ...(admission && { admission }),
     });
     prompt.isRecorded = true;
@@ -113,8 +114,12 @@ export class PromptRecords {
     prompt.admission = { notes: [...admission.notes], ...refusalOf(admission) };
   }
 
-  #toHeld({ promptId: id, mode, key, input, displayInput, admission }: AgentEvent<"prompt.accepted">): InboxPrompt {
-    const prompt = toInboxPrompt(input, { id, mode, key, displayInput, rawInput: textOf(input.content) }, this.#options.newId);
+  #toHeld({ promptId: id, mode, key, input, displayInput, admission, maxTurns }: AgentEvent<"prompt.accepted">): InboxPrompt {
+    const prompt = toInboxPrompt(
+      input,
+      { id, mode, key, displayInput, maxTurns, rawInput: textOf(input.content) },
+      this.#options.newId,
+    );
     this.#remember(prompt);
     return Object.assign(prompt, { isHeld: true, isRecorded: true, ...(admission && { admission }) });
   }

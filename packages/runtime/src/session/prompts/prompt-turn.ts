@@ -12,6 +12,7 @@ import type { AgentEvents, Emit, EventBody } from "../../protocol/events.ts";
 import { oneAtATime } from "../../util/one-at-a-time.ts";
 import type { OpenSession } from "../create-session.ts";
 import type { EventHub } from "../events/event-hub.ts";
+import { least } from "../../util/least.ts";
 import type { Tasks } from "../../tasks/task.ts";
 import type { SkillTurn, UsedSkill } from "../skills/use-skill.ts";
 import type { BackgroundWork } from "../tasks/background-work.ts";
@@ -29,6 +30,8 @@ export type Prompt = {
   displayInput: string | undefined;
   /** What its hooks said when it was accepted. */
   admission?: AgentEvents["prompt.accepted"]["admission"];
+  /** How often the model may be asked in its turn. */
+  readonly maxTurns?: number | undefined;
   /** Nobody asked: it tells the model that these tasks have ended. */
   readonly tasks?: readonly string[] | undefined;
 };
@@ -84,7 +87,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const { session, prompt, turnId, hub, emitFrom } = turn;
   const emit = emitFrom();
   session.deps.provider.ledger.begin();
-  const called = turn.commands.called(prompt.message);
+  const called = await withoutText(turn.commands.called(prompt.message));
   const command = called?.type === "command" ? called : undefined;
   const keeper = command ? undefined : session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });
   const admission = command ? undefined : await admit({ ...turn, signal: turn.controller.signal, promptId: turnId }, emit);
@@ -95,7 +98,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
     called && called.type !== "command" && !refusal
       ? await (await import("./typed-text.ts")).useText(turn, called, keeper)
       : undefined;
-  const message = skill?.type === "prompt" ? skill.message : prompt.message;
+  const message = skill?.type === "prompt" ? behindOthers(prompt.message, skill.message) : prompt.message;
   const displayInput = admission?.blocked ? undefined : (prompt.displayInput ?? (skill && prompt.input));
   const commandName = command?.command.name ?? (skill?.type === "aside" ? prompt.input.split(/\s/, 1)[0]?.slice(1) : undefined);
   emit({
@@ -126,6 +129,17 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   return report;
 }
 
+async function withoutText(called: Called | undefined): Promise<Called | undefined> {
+  if (called?.type !== "command" || !called.mayBeText) return called;
+  const { isKnownElsewhere } = await import("../../commands/builtin/terminal-commands.ts");
+  return isKnownElsewhere(called.command.name) ? called : undefined;
+}
+
+/** The text that the last block called for, behind what else was said. */
+function behindOthers({ content }: UserMessage, called: UserMessage): UserMessage {
+  return content.length === 1 ? called : { ...called, content: [...content.slice(0, -1), ...called.content] };
+}
+
 export type Course = {
   readonly keeper: ReturnType<NonNullable<OpenSession["checkpoints"]>["forTurn"]> | undefined;
   readonly command: CommandCall | undefined;
@@ -149,6 +163,7 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
   const own = {
     ...place,
     emit,
+    maxTurns: least(deps.maxTurns, turn.prompt.maxTurns),
     fit: session.compaction.fit({ emit, signal, transcript }),
     keeper,
     takeInput,
@@ -202,7 +217,10 @@ export function toSkillTurn(
 ): SkillTurn {
   const { session, sessionId, emitFrom } = turn;
   const { agents, skills, knownModels } = session;
-  return { ...placeOf(turn), emit: emitFrom(), keeper, tasks, deps, agents, skills, knownModels, sessionId };
+  const isShown = (text: string): boolean =>
+    turn.transcript.messages.some(({ content }) => content.some((part) => part.type === "text" && part.text === text));
+  const addHooks = session.hooks.add;
+  return { ...placeOf(turn), emit: emitFrom(), keeper, tasks, deps, agents, skills, knownModels, sessionId, isShown, addHooks };
 }
 
 /** What hooks said to a prompt when it was accepted still holds. */

@@ -3,7 +3,7 @@ import { type CommandSummary, parseCommand, type SystemCommand } from "../../com
 import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { ServerPrompt } from "../../tools/mcp/server-prompt.ts";
-import { textOf, type UserMessage } from "../../protocol/content.ts";
+import type { UserMessage } from "../../protocol/content.ts";
 import { defined } from "../../util/defined.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { SessionSkills } from "../skills/session-skills.ts";
@@ -11,6 +11,8 @@ import { SessionSkills } from "../skills/session-skills.ts";
 export type CommandCall = { readonly type: "command"; readonly command: SystemCommand; readonly args: string } & {
   /** A person's when absent. */
   readonly invokedBy?: "user" | "model";
+  /** Nobody here knows the name: unless people know it from elsewhere, it is a prompt like any other. */
+  readonly mayBeText?: true;
 };
 
 export type SkillWords = { readonly type: "skill"; readonly skill: Skill; readonly args: string };
@@ -33,6 +35,7 @@ export class SessionCommands {
   readonly #prompts: SessionOptions["serverPrompts"];
   readonly #memory: SessionOptions["memory"];
   readonly #isOff: boolean;
+  readonly #isLenient: boolean;
 
   constructor(
     { commands = [], commandModules = [], slashCommands = true, serverPrompts, memory }: CommandOptions = {},
@@ -43,19 +46,27 @@ export class SessionCommands {
     this.#memory = memory;
     this.#skills = skills;
     this.#prompts = serverPrompts;
-    this.#isOff = !slashCommands;
+    this.#isOff = slashCommands === false;
+    this.#isLenient = slashCommands === "known";
   }
 
   get(name: string): SystemCommand | undefined {
     return [...this.#own, ...this.#builtin].find((command) => command.name === name);
   }
 
-  /** The one rule for `/words` at the start of a prompt: a command or a skill of that name, or a mistake. A path is a prompt like any other. */
+  /**
+   * The one rule for `/words` at the start of a prompt: a command or a skill of that name, or a mistake. A path is a prompt like any other.
+   * Of several blocks the last one may call a text that is written down, which then stands behind the others.
+   */
   called({ content, isVerbatim }: UserMessage): Called | undefined {
-    if (this.#isOff || isVerbatim || content.length !== 1 || content[0]?.type !== "text") return undefined;
-    const words = parseCommand(textOf(content));
-    if (!words) return undefined;
-    const { name, args } = words;
+    const last = content.at(-1);
+    if (this.#isOff || isVerbatim || last?.type !== "text") return undefined;
+    const words = parseCommand(last.text);
+    const called = words && this.#find(words);
+    return content.length === 1 || called?.type === "skill" || called?.type === "server-prompt" ? called : undefined;
+  }
+
+  #find({ name, args }: { readonly name: string; readonly args: string }): Called | undefined {
     const own = this.#own.find((command) => command.name === name && command.userInvocable !== false);
     if (own) return { type: "command", command: own, args };
     const skill = this.#skills.get(name);
@@ -70,7 +81,8 @@ export class SessionCommands {
     if (prompt) return { type: "server-prompt", prompt, args };
     const unqualified = this.#skills.getUnqualified(name);
     if (unqualified) return { type: "skill", skill: unqualified, args };
-    return isFolder(name) ? undefined : { type: "command", command: this.#unknown(name), args };
+    if (isFolder(name)) return undefined;
+    return { type: "command", command: this.#unknown(name), args, ...(this.#isLenient && { mayBeText: true }) };
   }
 
   /** `/skills NAME ARGUMENTS` is `/NAME ARGUMENTS`. */

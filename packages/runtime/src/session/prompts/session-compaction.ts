@@ -118,10 +118,12 @@ export class SessionCompaction {
 }
 
 /** Instructions that came with results which are no more come again when they are needed. */
-function forgetGone({ nested }: SessionDeps, event: EventBody): void {
+function forgetGone({ nested, skillsOfFiles }: SessionDeps, event: EventBody): void {
+  const isCompacted = event.type === "compaction.ended" && event.result.type === "compacted";
+  if (isCompacted) skillsOfFiles?.forget();
   if (!nested) return;
   if (event.type === "context.cleared") forgetNested(nested, new Set(event.results.map(({ callId }) => callId)));
-  if (event.type === "compaction.ended" && event.result.type === "compacted") forgetNested(nested);
+  if (isCompacted) forgetNested(nested);
 }
 
 /** Before it is cut: half a key could not be told from a word. */

@@ -63,6 +63,8 @@ export type TurnsOptions = {
   /** What commands need; put together when one runs. */
   readonly commandGround: () => Promise<CommandGround>;
   readonly lastCompaction: () => CompactionReport | undefined;
+  /** A prompt was aborted before there was a session: tells whoever listens. */
+  readonly onCancelledEarly: () => void;
   /** Nothing can be stored: tells whoever listens, and answers the outcome. */
   readonly unrecordable: (thrown: unknown, text: string) => Outcome;
 };
@@ -213,7 +215,7 @@ export class SessionTurns {
       this.#turnIds.set(turnId, true);
       report = await runPromptTurn({
         session,
-        prompt,
+        prompt: await this.#withInitialPrompt(prompt, session),
         turnId,
         controller,
         transcript,
@@ -243,9 +245,20 @@ export class SessionTurns {
       return report.outcome;
     } catch (error) {
       finish();
-      if (error instanceof TurnAborted) return { type: "cancelled", cause: error.by, text: "" }; // before there was a session
+      if (error instanceof TurnAborted) {
+        this.#options.onCancelledEarly();
+        return { type: "cancelled", cause: error.by, text: "" };
+      }
       return this.#options.unrecordable(error, report.outcome.text);
     }
+  }
+
+  /** An agent that the conversation is may have words of its own to begin a new session with. */
+  async #withInitialPrompt(prompt: InboxPrompt, { journal }: OpenSession): Promise<InboxPrompt> {
+    const { initialPrompt } = this.#options.options();
+    if (initialPrompt === undefined || journal.events.length > 0 || this.#turnIds.size > 1) return prompt;
+    const { withInitialPrompt } = await import("./initial-prompt.ts");
+    return withInitialPrompt(prompt, initialPrompt);
   }
 
   async #compact(emit: Emit, signal: AbortSignal, instructions?: string): Promise<CompactionReport | undefined> {

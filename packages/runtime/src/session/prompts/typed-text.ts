@@ -22,7 +22,11 @@ export async function useText(
   const tasks = session.subagents.inTurn({ ...placeOf(turn), ...recordOf(turn), keeper, deps, emitFrom });
   if (called.type === "agent") {
     const { useAgent } = await import("../skills/use-agent.ts");
-    return useAgent(called, { tasks, agents, signal, newId: deps.newId });
+    const group = async (taskIds: readonly string[], label: string): Promise<string> => {
+      const { groups } = await turn.work.load();
+      return groups.createGroup({ parentSessionId: turn.sessionId, waitPolicy: "detached", taskIds, label }).id;
+    };
+    return useAgent(called, { tasks, agents, signal, newId: deps.newId, group });
   }
   const { useTypedSkill } = await import("../skills/use-skill.ts");
   return await useTypedSkill(called, toSkillTurn(turn, { keeper, tasks, deps }));

@@ -25,6 +25,8 @@ const files: Record<string, string | Buffer> = {
   "docs/code.md": "code\n",
   "bin.dat": Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0, 0, 0xff, 0xfe, 3]),
   "../outside.txt": "outside\n",
+  "../beside.txt": "beside\n",
+  "../behind.txt": "behind\n",
   "big.txt": "0123456789\n".repeat(6000),
   ...Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`n${n}.txt`, `number ${n}\n`])),
 };
@@ -109,6 +111,24 @@ describe("@file in a prompt", () => {
     }
   });
 
+  it("asks about all files outside of the project at once, so that nobody is waited for more than once", async () => {
+    const { session, provider } = open({ answersPermissions: true });
+    const asked: string[] = [];
+    session.on("permission_request", ({ requestId }) => {
+      asked.push(requestId);
+      if (asked.length === 3) for (const id of asked) session.answerPermission(id, id === asked[1] ? "deny" : "allow");
+    });
+    await session.submit("@../outside.txt @a.txt @../beside.txt @../behind.txt");
+    await session.shutdown();
+    const sent = JSON.stringify(provider.requests[0]?.messages);
+    const places = ["outside\\\\n", "three", "@../beside.txt was not read", "behind\\\\n"].map((text) => sent.search(text));
+    assert.deepEqual(
+      places,
+      [...places].sort((a, b) => a - b),
+    );
+    assert.ok(places.every((place) => place > 0));
+  });
+
   it("follows prose to one more file inside the project, never code, never out, never round", async () => {
     const { read } = await ask("@docs/spec.md @app.py");
     assert.deepEqual(
@@ -127,6 +147,20 @@ describe("@file in a prompt", () => {
     assert.equal(read.length, 8);
     assert.deepEqual(warnings, ["A prompt may name 8 files; 2 more were left out"]);
     assert.match(sent, /\[@n8\.txt was left out\.\]/);
+  });
+
+  it("names eight of those it left out, and only counts the others", async () => {
+    const names = Array.from({ length: 20 }, (_, n) => `more${n}.txt`);
+    for (const name of names) writeFileSync(join(cwd, name), name);
+    const { sent, warnings } = await ask(names.map((name) => `@${name}`).join(" "));
+    assert.equal(sent.split("was left out.]").length - 1, 8);
+    assert.deepEqual(warnings, ["A prompt may name 8 files; 12 more were left out"]);
+  });
+
+  it("means a file that is called like lines of another", async () => {
+    writeFileSync(join(cwd, "a.txt#L2"), "its own words\n");
+    assert.match((await ask("@a.txt#L2")).sent, /its own words/);
+    rmSync(join(cwd, "a.txt#L2"));
   });
 
   it("stays short about many that are not there", async () => {
@@ -204,6 +238,33 @@ describe("/context add", () => {
       ["first", "second"],
       ["first", "second"],
     ]);
+  });
+
+  it("lists files that prompts have named too, the last ones last, here and when the session goes on", async () => {
+    const { session, store } = open({}, Array(5).fill({ text: "ok" }));
+    const listOf = async (one: InteractiveSession): Promise<string> => (await one.submit("/context list")).text;
+    for (const prompt of ["@n0.txt", "@n1.txt", "@./none.txt", "@n0.txt"]) await session.submit(prompt);
+    await session.submit("/context add n2.txt");
+    const listed = "with every prompt: n2.txt\nnamed in a prompt: n1.txt\nnamed in a prompt: n0.txt";
+    assert.equal(await listOf(session), listed);
+    await session.submit("and @n2.txt");
+    assert.equal(await listOf(session), listed);
+    await session.shutdown();
+    const again = open({ sessionStore: store, resumeSessionId: session.id });
+    assert.equal(await listOf(again.session), listed);
+    await again.session.shutdown();
+  });
+
+  it("adds a file once, and up to 256 KiB to the byte", async () => {
+    const { session } = open();
+    writeFileSync(join(cwd, "most.txt"), "x".repeat(256 * 1024 - 14));
+    for (const name of ["a.txt", "a.txt", "most.txt"]) await session.submit(`/context add ${name}`);
+    assert.equal((await session.submit("/context list")).text, "with every prompt: a.txt\nwith every prompt: most.txt");
+    const more = await session.submit("/context add d/x.txt");
+    assert.match(more.type === "failed" ? more.error.message : "", /256 KiB together, and d\/x\.txt has 2 bytes/);
+    const wrong = await session.submit("/context remove most.tx");
+    assert.match(wrong.type === "failed" ? wrong.error.message : "", /Did you mean most\.txt\?/);
+    await session.shutdown();
   });
 
   it("takes no file that a rule forbids", async () => {

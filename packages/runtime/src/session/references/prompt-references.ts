@@ -1,6 +1,6 @@
 import { dirname, join, relative } from "node:path";
 import { findPromptReferences, parseLines, type WrittenReference } from "../../context/references.ts";
-import { useTool } from "../../engine/use-tool.ts";
+import { type UsedTool, useTool } from "../../engine/use-tool.ts";
 import type { ImagePart, Message, TextPart, UserMessage } from "../../protocol/content.ts";
 import type { EventBody, ReferenceRecord } from "../../protocol/events.ts";
 import { isInside } from "../../util/is-inside.ts";
@@ -42,6 +42,8 @@ class Reading {
   readonly #records: ReferenceRecord[] = [];
   readonly #parts: (TextPart | ImagePart)[] = [];
   readonly #seen = new Set<string>();
+  /** Of files that were asked about before their turn. */
+  readonly #early = new Map<string, Promise<UsedTool>>();
   #bytes = 0;
   #overflow = 0;
   #missing = 0;
@@ -51,6 +53,7 @@ class Reading {
   }
 
   async addAll(written: readonly WrittenReference[], place: Place): Promise<void> {
+    if (place.depth === 1) await this.#askTogether(written, place);
     for (const reference of written) await this.#add(reference, place);
   }
 
@@ -71,7 +74,7 @@ class Reading {
     const reference = isInside(workspace.root, path) ? relative(workspace.root, path) : path;
     const record = { reference, path, depth: 1, byteLength: stat?.size ?? 0 };
     if (stat?.kind !== "file") return this.#leaveOut(record, "there is no such file any more");
-    const used = await readFileReference(path, this.#ground);
+    const used = await readFileReference({ path }, this.#ground);
     if (used.status !== "ok") return this.#leaveOut(record, used.reason ?? used.text);
     const parts = inBlock(reference, used.content);
     const text = parts[0]?.type === "text" ? parts[0].text : "";
@@ -114,6 +117,18 @@ class Reading {
       this.#leaveOut({ reference: written, path: written, depth: 1, byteLength: 0 }, "there is no such file");
   }
 
+  /** Files outside of the project are asked about: all at once, so that somebody who does not answer is waited for once. */
+  async #askTogether(written: readonly WrittenReference[], place: Place): Promise<void> {
+    const { root } = this.#ground.deps.workspace;
+    for (const reference of written.slice(0, maxReferences)) {
+      if (this.#resource(reference.written)) continue;
+      const file = await this.#find(reference.written, place);
+      if (!file || isInside(root, file.path) || this.#early.has(keyOf(file))) continue;
+      this.#early.set(keyOf(file), readFileReference(file, this.#ground));
+    }
+    await Promise.allSettled(this.#early.values()); // each is looked at in its turn
+  }
+
   async #within(written: string, add: () => Promise<void>): Promise<void> {
     if (this.#records.length < maxReferences) return await add();
     this.#overflow++;
@@ -138,7 +153,7 @@ class Reading {
   }
 
   async #addFile(reference: string, { path, size, isFolder, lines }: Found, { depth }: Place): Promise<void> {
-    const key = `${path}#${lines?.offset ?? ""}-${lines?.limit ?? ""}`;
+    const key = keyOf({ path, lines });
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     const { root } = this.#ground.deps.workspace;
@@ -147,10 +162,7 @@ class Reading {
     if (this.#bytes + counted > maxTotalBytes)
       return this.#leaveOut(record, `the files of a prompt may have ${maxTotalBytes / 1024} KiB together`);
     const where = isInside(root, path) ? relative(root, path) || "." : path;
-    const used = await readFileReference(
-      lines ? `${path}#L${lines.offset}-${lines.offset + lines.limit - 1}` : path,
-      this.#ground,
-    );
+    const used = await (this.#early.get(key) ?? readFileReference({ path, lines }, this.#ground));
     if (used.status !== "ok") return this.#leaveOut(record, used.reason ?? used.text);
     this.#bytes += counted;
     this.#records.push({ ...record, status: "read" });
@@ -198,6 +210,10 @@ type Found = {
   readonly isFolder: boolean;
   readonly lines: ReturnType<typeof parseLines>["lines"];
 };
+
+function keyOf({ path, lines }: Pick<Found, "path" | "lines">): string {
+  return `${path}#${lines?.offset ?? ""}-${lines?.limit ?? ""}`;
+}
 
 type Resource = { readonly tool: string; readonly input: Readonly<Record<string, string>> };
 

@@ -29,5 +29,5 @@ export function offerSkills(options: SessionOptions, { skills, tools, taken }: O
   for (const tool of createSkillTools(skills)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
   const commands = new SessionCommands(options, skills);
   const isCommand = (name: string): boolean => commands.get(name) !== undefined;
-  return { section: describeSkills(skills.offered), uses: (turn) => skillUses(() => turn, isCommand) };
+  return { section: describeSkills(skills.offered, skills.listing), uses: (turn) => skillUses(() => turn, isCommand) };
 }

@@ -2,6 +2,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { parseSkill } from "../../commands/skills/parse-skill.ts";
 import { type PromptPiece, preparePrompt } from "../../commands/skills/prepare-prompt.ts";
 import { readSkill } from "../../commands/skills/find-skills.ts";
+import { parseLines } from "../../context/references.ts";
+import { hooksOfSkill } from "./skill-hooks.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { type UsedTool, useTool } from "../../engine/use-tool.ts";
@@ -9,6 +11,7 @@ import { toTextCheck } from "../../permissions/read-check.ts";
 import { parseRule, type Rule } from "../../permissions/rules.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SkillActivation } from "../../protocol/events.ts";
+import type { ChangingHooks } from "../session-hooks.ts";
 import { fileBlock, readFileReference } from "../references/read-file.ts";
 import type { SessionSkills } from "./session-skills.ts";
 
@@ -22,6 +25,10 @@ export type SkillGround = Pick<TurnDeps, "emit" | "flush" | "signal" | "interrup
   readonly deps: SessionDeps;
   readonly skills: SessionSkills;
   readonly sessionId: string;
+  /** Hooks that come with a skill; answers what a person should hear. */
+  readonly addHooks: ChangingHooks["add"];
+  /** Has the model been shown this, and is it still? */
+  readonly isShown: (text: string) => boolean;
 };
 
 export type RenderedSkill = {
@@ -69,6 +76,8 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
   try {
     if (!skills.active.includes(skill.folder)) skills.active.push(skill.folder);
     const notes: string[] = [];
+    const hooks = trusted ? hooksOfSkill(skill) : undefined;
+    if (hooks) notes.push(...(await ground.addHooks(hooks)));
     const judged = trusted && invocation === "user-slash" ? withRules(deps, skill) : deps;
     const use: UseCommand = async (command) =>
       await runCommand(command, { skill, trusted, notes, ground: { ...ground, deps: judged } });
@@ -76,7 +85,8 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
     for (const piece of prepared.pieces) texts.push(await toText(piece, use));
     const files: string[] = [];
     for (const name of prepared.files) {
-      const read = await readFileReference(name, { ...ground, deps: judged });
+      const { name: path, lines } = parseLines(name);
+      const read = await readFileReference({ path, lines }, { ...ground, deps: judged });
       if (read.status === "denied") notes.push(`@${name} was not read: ${read.reason ?? "it was refused"}`);
       if (read.status === "ok") files.push(fileBlock(name, read.text));
     }
@@ -117,7 +127,10 @@ function rulesOf(texts: readonly string[], { path, folder, plugin }: Skill): Rul
   });
 }
 
-function variablesOf({ folder, plugin }: Skill, { sessionId, deps }: SkillGround): Record<string, string> {
+export function variablesOf(
+  { folder, plugin }: Skill,
+  { sessionId, deps }: Pick<SkillGround, "sessionId" | "deps">,
+): Record<string, string> {
   const values = {
     SESSION_ID: sessionId,
     SKILL_DIR: folder,
@@ -134,7 +147,7 @@ function variablesOf({ folder, plugin }: Skill, { sessionId, deps }: SkillGround
 }
 
 /** A file that rules keep from the model is not told to it as a skill either. */
-function refuseForbidden({ name, path }: Skill, { deps }: SkillGround): void {
+export function refuseForbidden({ name, path }: Skill, { deps }: Pick<SkillGround, "deps">): void {
   const mayRead = toTextCheck(deps.policy());
   if (mayRead && existsSync(path) && !mayRead(realpathSync.native(path)))
     throw new RuntimeError("usage", `A rule forbids to read the skill ${name} (${path})`);
@@ -156,6 +169,7 @@ async function runCommand(
     notes.push(`${skill.path}: ${command} was not run: ${reason}`);
     return `[not run: ${reason}]`;
   };
+  if (!ground.skills.runsCommands) return "[shell command execution disabled by policy]"; // programs look for these words
   if (!trusted) return leaveOut("the project is not trusted");
   const tool = [...ground.deps.tools.values()].find(({ facts }) => facts?.kind === "run" && facts.fields?.command !== undefined);
   const field = tool?.facts?.fields?.command;

@@ -31,7 +31,7 @@ export function createSkillTools(skills: SessionSkills): Tool[] {
     concurrent: false,
     facts: skillFacts,
     async access({ skill: name }) {
-      return { kind: "note", resources: [bare(name)] };
+      return { kind: "note", resources: namesOf(skills, bare(name)) };
     },
     async execute({ skill: name, args = "" }, { callId, skills: uses }) {
       return await use(uses, { callId, name: bare(name), args });
@@ -47,7 +47,7 @@ export function createSkillTools(skills: SessionSkills): Tool[] {
       required: ["args"],
     },
     async access({ args }) {
-      return { kind: "note", resources: [words(args).name] };
+      return { kind: "note", resources: namesOf(skills, words(args).name) };
     },
     async execute({ args }, { callId, skills: uses }) {
       const called = words(args);
@@ -57,6 +57,13 @@ export function createSkillTools(skills: SessionSkills): Tool[] {
     },
   });
   return [skill, typed];
+}
+
+/** Every name that a rule may know it by: a skill of a bundle may be called without the bundle's name. */
+function namesOf(skills: SessionSkills, name: string): string[] {
+  const skill = skills.get(name) ?? skills.getUnqualified(name);
+  const label = skill?.plugin && skill.label !== undefined ? `${skill.plugin.name}:${skill.label}` : skill?.label;
+  return [...new Set([name, skill?.name, label])].filter((one) => one !== undefined);
 }
 
 function bare(name: string): string {
@@ -95,13 +102,21 @@ export function skillUses(turn: () => SkillTurn & SkillGround, isCommand: (name:
         return { content: [{ type: "text", text: text + notes }], isError: outcome.type !== "completed" };
       }
       rendered.tell("completed");
+      const text = [...rendered.files, instructionsOf(rendered)].join("\n\n");
+      if (ground.isShown(ground.deps.redactor.text(text)))
+        return { content: [{ type: "text", text: alreadyShown(name, args) + notes }], details: { skill: name } };
       return {
         content: [{ type: "text", text: `Launching skill: ${name}${notes}` }],
         details: { skill: name },
-        followUp: [...rendered.files, instructionsOf(rendered)].join("\n\n"),
+        followUp: text,
       };
     },
   };
+}
+
+function alreadyShown(name: string, args: string): string {
+  const told = `Skill /${name} is already loaded above; instructions unchanged.`;
+  return args === "" ? told : `${told} Arguments: ${args}`;
 }
 
 function unknown(

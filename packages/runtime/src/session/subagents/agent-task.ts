@@ -1,18 +1,16 @@
 import { join } from "node:path";
-import type { BackgroundTaskMetadata, BackgroundTaskResult } from "../../protocol/background-task.ts";
 import { callsOf, textOf } from "../../protocol/content.ts";
 import type { EventBody } from "../../protocol/events.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
 import type { PermissionGate } from "../../permissions/gate.ts";
 import { OutputFile } from "../../tasks/background/output-file.ts";
 import type { AgentTaskRequest, BackgroundTaskStart } from "../../tasks/background/task-contract.ts";
-import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import { createSubagentLogger } from "../../tasks/subagents/subagent-logger.ts";
-import { toEndWords } from "../../tasks/subagents/end-words.ts";
 import { tellLater } from "../../tasks/background/tell-later.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
 import type { Redactor } from "../../util/redact.ts";
 import type { RunningTask } from "../tasks/process-runner.ts";
+import { toAgentResult } from "./agent-result.ts";
 import { firstArgOf } from "./first-arg.ts";
 import type { Beside } from "./subagents.ts";
 
@@ -72,7 +70,7 @@ export async function startAgentTask(
   const result = ending.then(
     async (end) => {
       await finish(end.outcome.type === "completed" ? "[completed]" : `[${why === undefined ? "ended" : `stopped: ${why}`}]`);
-      return toResult(taskId, end);
+      return toAgentResult(taskId, end);
     },
     async (error: unknown) => {
       await finish("[failed]");
@@ -94,31 +92,6 @@ export async function startAgentTask(
     send,
     readLog: (cursor) => output.page(taskId, "stdout", cursor),
     answerPermission: (requestId, isAllowed) => gate.answer(requestId, isAllowed ? "allow" : "deny"),
-  };
-}
-
-/** Rejects with what the model is to read where it did not get to its end. */
-function toResult(taskId: string, end: TaskEnd): BackgroundTaskResult {
-  const { outcome, usage } = end;
-  const words = toEndWords(end);
-  if (outcome.type !== "completed")
-    throw new BackgroundTaskError(outcome.type === "failed" ? "provider" : "runner", words, {
-      recoverable: outcome.type === "failed" && outcome.error.retryable,
-    });
-  return { taskId, kind: "agent", output: words, usage, metadata: metadataOf(end) };
-}
-
-function metadataOf({ worktree, modelCalls, durationMs }: TaskEnd): BackgroundTaskMetadata {
-  return {
-    modelCalls,
-    durationMs,
-    ...(worktree && {
-      worktreePath: worktree.path,
-      branchName: worktree.branch,
-      worktreeStatus: worktree.status,
-      worktreeNextAction: worktree.summary,
-      worktreeBaseRevision: worktree.base,
-    }),
   };
 }
 

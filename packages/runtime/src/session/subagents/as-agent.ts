@@ -1,22 +1,29 @@
 import type { AgentDefinition } from "../../tasks/agent-definition.ts";
-import { fewerTurns, stricterMode } from "../../tasks/agent-limits.ts";
+import { stricterMode } from "../../tasks/agent-limits.ts";
+import { least } from "../../util/least.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { defined } from "../../util/defined.ts";
+import { describeMemory } from "../../tasks/agent-memory.ts";
+import { hooksOfAgent } from "./agent-hooks.ts";
 
 /**
  * A session whose conversation is one of its agents: with the agent's prompt, and with no more than the agent may do. The options' own model
  * stays when they name one; a tool of an MCP server is offered when the agent's list names it or its server.
  */
 export function asAgent(options: SessionOptions, agent: AgentDefinition): SessionOptions {
-  const { prompt, tools, disallowedTools = [], permissionMode, maxTurns } = agent;
-  const turns = fewerTurns(options.maxTurns, maxTurns);
+  const { tools, disallowedTools = [], permissionMode, maxTurns, initialPrompt } = agent;
+  const { hookSettings } = options;
+  const hooks = hooksOfAgent(agent, "Stop");
+  const turns = least(options.maxTurns, maxTurns);
   const wanted = tools?.map((tool) => tool.replace(/\(.*$/s, ""));
   const isWanted = (name: string): boolean => !wanted || wanted.some((word) => name === word || name.startsWith(`${word}__`));
   const model = agent.model === "inherit" ? undefined : agent.model;
   return {
     ...options,
     systemPrompt: undefined,
-    agentPrompt: prompt,
+    agentPrompt: [agent.prompt, describeMemory(agent)].filter(Boolean).join("\n\n"),
+    ...(hookSettings && hooks && { hookSettings: { ...hookSettings, sources: [...hookSettings.sources, hooks] } }),
+    ...defined({ initialPrompt }),
     ...(wanted && { builtinTools: options.builtinTools ? options.builtinTools.filter(isWanted) : wanted }),
     tools: options.tools?.filter(({ name }) => isWanted(name)),
     offers: (name) => isWanted(name) && (options.offers?.(name) ?? true),

@@ -4,7 +4,8 @@ import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { Transcript } from "../../journal/transcript.ts";
 import { addUsage, callsOf, noUsage, type ToolDefinition } from "../../protocol/content.ts";
 import type { Denial, Emit, EventBody } from "../../protocol/events.ts";
-import { fewerTurns, stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
+import { stricterMode, toolsOf } from "../../tasks/agent-limits.ts";
+import { least } from "../../util/least.ts";
 import { chooseModel } from "../../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
@@ -14,6 +15,8 @@ import type { SecondRoot } from "../files/second-root.ts";
 import { deferredToolsOf } from "../deferred-tools.ts";
 import { environmentFor, isOffered, sessionLines } from "../session-prompt.ts";
 import type { AgentWorktree } from "./agent-worktree.ts";
+import type { OwnParts } from "./own-parts.ts";
+import type { PreloadedSkills } from "./preload-skills.ts";
 import type { SubagentOptions, SubagentRun } from "./subagents.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -25,11 +28,21 @@ export async function runSubagent(run: SubagentRun, options: SubagentOptions): P
   const { taskId, spec, place } = run;
   const isIsolated = (spec.isolation ?? spec.agent.isolation) === "worktree" && spec.root === undefined;
   const worktree = isIsolated ? await isolate(run, place.emitFrom(taskId)) : undefined;
+  let own: OwnParts | undefined;
   try {
-    return await work(run, options, worktree);
+    own = spec.agent.hooks || spec.agent.mcpServers ? await openOwnParts(run, options) : undefined;
+    return await work(run, options, { worktree, own });
   } finally {
+    await own?.close();
     await worktree?.settle();
   }
+}
+
+type Parts = { readonly worktree: AgentWorktree | undefined; readonly own: OwnParts | undefined };
+
+async function openOwnParts({ taskId, spec, place }: SubagentRun, options: SubagentOptions): Promise<OwnParts> {
+  const parts = await import("./own-parts.ts");
+  return await parts.openOwnParts(spec.agent, { taskId, hooks: place.deps.hooks, ...options });
 }
 
 async function isolate(run: SubagentRun, tell: Emit): Promise<AgentWorktree> {
@@ -37,7 +50,7 @@ async function isolate(run: SubagentRun, tell: Emit): Promise<AgentWorktree> {
   return await openAgentWorktree(run, tell);
 }
 
-async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentWorktree | undefined): Promise<TaskEnd> {
+async function work(run: SubagentRun, options: SubagentOptions, { worktree, own }: Parts): Promise<TaskEnd> {
   const { taskId, spec, place, signal, shared, beside } = run;
   const { callId, agent, description, prompt } = spec;
   const { model, warning } = await modelOf(run, options);
@@ -50,8 +63,14 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
   const second = root === undefined ? undefined : await openRoot(root, run, options);
   const share = shared?.join(place.deps.provider);
   const granted = toolsOf(agent, place.deps.tools.values());
+  const tools = [...granted.tools, ...(own?.tools ?? [])];
   const given = { ...(second?.deps ?? place.deps), ...(share && { provider: share.provider }) };
-  const deps = childDeps(given, { run, model, tools: granted.tools, deny: granted.deny, options });
+  const preloaded = agent.skills ? await preload(agent.skills, { given, options }) : undefined;
+  const memory =
+    agent.memoryFolder === undefined ? undefined : (await import("../../tasks/agent-memory.ts")).describeMemory(agent);
+  const texts = [...(memory === undefined ? [] : [memory]), ...(preloaded?.texts ?? [])];
+  const rules = { deny: [...granted.deny, ...(own?.deny ?? [])], ask: own?.ask ?? [] };
+  const deps = childDeps(given, { run, model, tools, ...rules, options, texts });
   const { system } = deps.request;
   const startedAt = deps.clock();
   let isLeft = false;
@@ -73,15 +92,17 @@ async function work(run: SubagentRun, options: SubagentOptions, worktree: AgentW
       prompt,
       model: { provider: deps.provider.name, id: model },
       system,
-      tools: granted.tools.map(({ name }) => name),
+      tools: tools.map(({ name }) => name),
       permissionMode: deps.policy().mode,
       runId: run.runId,
       ...defined({ name: spec.name }),
       ...(beside && { background: true, ...defined({ outputFile: beside.outputFile }) }),
     };
     tell(started);
-    for (const message of [...granted.warnings, ...(warning === undefined ? [] : [warning]), ...(worktree?.warnings ?? [])])
+    const warnings = [...granted.warnings, ...(warning === undefined ? [] : [warning]), ...(worktree?.warnings ?? [])];
+    for (const message of [...warnings, ...(preloaded?.warnings ?? []), ...(own?.warnings ?? [])])
       tell({ type: "warning.raised", message });
+    for (const activation of preloaded?.activations ?? []) tell({ type: "skill.activated", ...activation });
     await place.flush();
     beside?.began();
     const transcript = new Transcript(taskId);
@@ -150,10 +171,17 @@ async function openRoot(root: string, { taskId, spec, place }: SubagentRun, opti
   return await openSecondRoot({ root, taskId, prompt: spec.description }, place.deps, options.secondRoot);
 }
 
+type Preloading = { readonly given: SessionDeps; readonly options: SubagentOptions };
+
+async function preload(names: readonly string[], { given, options }: Preloading): Promise<PreloadedSkills> {
+  const { preloadSkills } = await import("./preload-skills.ts");
+  return await preloadSkills(names, { deps: given, skills: options.skills, sessionId: options.sessionId });
+}
+
 async function modelOf({ spec, place }: SubagentRun, options: SubagentOptions): Promise<{ model: string; warning?: string }> {
   const { provider, request } = place.deps;
   const { budget } = provider.ledger;
-  const wanted = spec.model ?? spec.agent.model;
+  const wanted = spec.model ?? spec.agent.model ?? options.usualModel;
   const known = await options.knownModels(provider.name, wanted);
   const choice = chooseModel(wanted, { provider: provider.name, id: request.model }, known);
   const isUnpriced =
@@ -171,15 +199,22 @@ type Child = {
   readonly tools: readonly Tool[];
   readonly deny: ReturnType<SessionDeps["policy"]>["deny"];
   readonly options: SubagentOptions;
+  readonly ask: ReturnType<SessionDeps["policy"]>["ask"];
+  readonly texts: readonly string[];
 };
 
 /** The session's deps, narrowed. */
-function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Child): SessionDeps {
+function childDeps(deps: SessionDeps, { run, model, tools, deny, ask, options, texts }: Child): SessionDeps {
   const { agent } = run.spec;
   const reference: SubagentRef = { id: run.taskId, type: agent.name };
   const policy: SessionDeps["policy"] = () => {
     const session = deps.policy();
-    return { ...session, mode: stricterMode(session.mode, agent.permissionMode), deny: [...session.deny, ...deny] };
+    return {
+      ...session,
+      mode: stricterMode(session.mode, agent.permissionMode),
+      deny: [...session.deny, ...deny],
+      ask: [...session.ask, ...ask],
+    };
   };
   const offered = tools.filter((tool) => isOffered(tool, policy()));
   const shown = offered.filter(({ deferred }) => !deferred);
@@ -194,6 +229,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
       environment: environmentIn(run, deps) ?? environmentFor(options, deps.workspace.root, runs),
       session: sessionLines({ answersPermissions: answerable }, model, { policy, places: options.sandbox, runs }),
       instructions: agent.omitInstructions ? undefined : options.instructions,
+      texts,
     }),
   );
   return {
@@ -203,12 +239,13 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, options }: Chil
       model === deps.request.model
         ? deps.contextWindow
         : () => options.contextWindowOf({ provider: deps.provider.name, id: model }),
-    maxTurns: fewerTurns(deps.maxTurns, agent.maxTurns),
+    maxTurns: least(deps.maxTurns, agent.maxTurns),
     answerSchema: undefined,
     tools: named,
     memory: createToolMemory(),
     deferredTools: deferredToolsOf(named, definitions),
     nested: agent.omitInstructions ? undefined : deps.nested && { instructions: deps.nested.instructions, earlier: () => [] },
+    skillsOfFiles: undefined, // it has no tool to use them with
     policy,
     answerable,
     agent: reference,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../../journal/memory-store.ts";
@@ -7,6 +7,7 @@ import { toMessages } from "../../journal/transcript.ts";
 import type { ModelRequest } from "../../model/model.ts";
 import type { ScriptedReply } from "../../model/scripted.ts";
 import type { AgentDefinition } from "../../tasks/agent-definition.ts";
+import { defineTool } from "../../tools/define-tool.ts";
 import { cast, eventsOf, handsOut, lastWords, stageFolder, reader, task } from "../../../../../test/support/subagent-stage.ts";
 
 const { folder, open } = stageFolder();
@@ -258,6 +259,47 @@ describe("a subagent's permissions", () => {
     assert.equal(existsSync(join(folder, "new.txt")) || existsSync(join(folder, "bold.txt")), false);
     assert.match(eventsOf(events, "warning.raised")[0]?.message ?? "", /is not given Bash\(ls\)/);
   });
+
+  for (const kind of ["Explore", "Plan"])
+    for (const inBackground of [false, true])
+      it(`of ${kind}${inBackground ? " in the background" : ""} hold for no tool that could change a file, whoever brings it`, async () => {
+        const made = join(folder, "changed.txt");
+        const save = defineTool({
+          name: "SaveIt",
+          description: "Saves.",
+          inputSchema: { type: "object" },
+          execute: async () => {
+            writeFileSync(made, "x");
+            return "Saved.";
+          },
+        });
+        const patch = `*** Begin Patch\n*** Add File: changed.txt\n+x\n*** End Patch`;
+        const calls = [
+          { name: "SaveIt", input: {} },
+          { name: "apply_patch", input: { input: patch } },
+          { name: "NotebookEdit", input: { notebook_path: made, new_source: "x", edit_mode: "insert" } },
+          { name: "Skill", input: { skill: "anything" } },
+          { name: "BackgroundProcess", input: { command: "touch changed.txt" } },
+          { name: "Monitor", input: { description: "m", command: "touch changed.txt" } },
+          { name: "Bash", input: { command: "touch changed.txt", run_in_background: true } },
+          { name: "Task", input: { description: "d", prompt: "Write changed.txt", subagent_type: "general-purpose" } },
+        ];
+        const provider = cast({
+          parent: handsOut(task("look", { subagent_type: kind, run_in_background: inBackground })),
+          child: (request) => (request.messages.length > 1 ? { text: "I tried." } : { calls }),
+        });
+        const options = { builtinAgents: true, tools: [save], allowedTools: ["SaveIt", "Bash"], wakes: false } as const;
+        const { session, close } = open(provider, { ...options, permissionMode: "bypassPermissions", schedules: true });
+        await session.submit("go");
+        await session.finishBackgroundTasks();
+        const events = await close();
+        const ended = eventsOf(events, "tool.ended").filter(({ taskId }) => taskId !== undefined);
+        assert.deepEqual(
+          [ended.length, ended.filter(({ status }) => status === "ok"), existsSync(made)],
+          [calls.length, [], false],
+        );
+        assert.ok(!eventsOf(events, "task.started")[0]?.tools.includes("SaveIt"));
+      });
 
   it("are asked of whoever answers for the session", async () => {
     const provider = cast({

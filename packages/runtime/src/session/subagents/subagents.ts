@@ -12,6 +12,9 @@ import type { SubagentRunner } from "../../tasks/subagents/subagent-contract.ts"
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AgentInboxes } from "./background-agents.ts";
 import type { SecondRootSetting } from "../files/second-root.ts";
+import type { HookSettings } from "../../engine/open-hooks.ts";
+import type { SessionOptions } from "../session-options.ts";
+import type { SessionSkills } from "../skills/session-skills.ts";
 import type { SharedBudget } from "./shared-budget.ts";
 
 export type SubagentOptions = {
@@ -21,10 +24,18 @@ export type SubagentOptions = {
   readonly sandbox: () => string | undefined;
   /** The instruction files of the user and of the project. */
   readonly instructions: string | undefined;
+  /** What settings say of hooks, for those of an agent. */
+  readonly hookSettings: HookSettings | undefined;
+  /** Starts servers of an agent's own; absent where nobody can. */
+  readonly openServers: SessionOptions["openServers"];
+  /** The session's, of which an agent may be given some. */
+  readonly skills: SessionSkills;
   readonly compaction: () => Partial<CompactionSettings>;
   readonly contextWindowOf: (model: ModelRef) => Promise<number>;
   /** What is known about the provider's models, as far as a wish for one needs it. */
   readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
+  /** Of agents that are given none. */
+  readonly usualModel: string | undefined;
   readonly allowUnknownPrice: boolean;
   /** Does the work in the place of this process; absent where this one does. */
   readonly runner?: (() => SubagentRunner) | undefined;

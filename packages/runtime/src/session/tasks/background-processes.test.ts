@@ -141,7 +141,7 @@ describe("a command in the background", () => {
     const { session, events } = await open([
       start("read name; echo hello $name"),
       call("write_stdin", { id: "process_1", chars: "you\n" }),
-      call("BashOutput", { bash_id: "process_1" }),
+      call("BashOutput", { bash_id: "process_1", block: true }),
       done,
     ]);
     await session.submit("go");

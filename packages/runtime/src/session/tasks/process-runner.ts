@@ -7,7 +7,7 @@ import { tellLater } from "../../tasks/background/tell-later.ts";
 import type { LineWatch } from "../../tasks/background/matched-lines.ts";
 import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import type { ProcessSpec } from "../../tasks/task.ts";
-import type { ProcessEnd } from "../../workspace/workspace.ts";
+import type { ProcessEnd, RunningProcess } from "../../workspace/workspace.ts";
 
 /** Of the result: the log has all of it. */
 const resultBytes = 4_000;
@@ -31,7 +31,8 @@ export async function startProcessTask(
   const beginning = createLimitedOutputCapture(request.outputLimitBytes ?? resultBytes);
   const deltas = tellLater((text) => emit({ type: "background_task_text_delta", delta: mask(text) }));
   const decoder = new TextDecoder();
-  const process = await spec.start({
+  /** Until it has ended: what is known of a task that has, is little, and there may be many. */
+  let process: RunningProcess | undefined = await spec.start({
     takesInput: true,
     onOutput: async ({ bytes }) => {
       beginning.append(bytes);
@@ -41,11 +42,15 @@ export async function startProcessTask(
     },
   });
   let why: string | undefined;
-  const end = async (): Promise<BackgroundTaskResult> => {
-    const ended = await process.ended.catch(async (error: unknown) => {
-      await output.end("[its output could not be kept]").catch(() => {});
-      throw new BackgroundTaskError("process", error instanceof Error ? error.message : String(error), { cause: error });
-    });
+  const end = async ({ ended: ending }: RunningProcess): Promise<BackgroundTaskResult> => {
+    const ended = await ending
+      .catch(async (error: unknown) => {
+        await output.end("[its output could not be kept]").catch(() => {});
+        throw new BackgroundTaskError("process", error instanceof Error ? error.message : String(error), { cause: error });
+      })
+      .finally(() => {
+        process = undefined;
+      });
     deltas.stop();
     watch?.end();
     await output.end(lastWords(ended, why));
@@ -55,13 +60,13 @@ export async function startProcessTask(
     pid: process.pid,
     logPath: output.path,
     output,
-    result: end(),
+    result: end(process),
     async cancel(reason) {
       why = reason;
-      await process.kill();
+      await process?.kill();
     },
     async send(input) {
-      if (!(await process.write(input)))
+      if (!(await process?.write(input)))
         throw new BackgroundTaskError("process", `Task ${taskId} reads no more of its standard input`);
     },
     readLog: (cursor) => output.page(taskId, "stdout", cursor),

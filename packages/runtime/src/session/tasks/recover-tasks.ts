@@ -2,11 +2,13 @@ import type { StoredEvents } from "../../journal/store.ts";
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import type { AgentEvent, EventType } from "../../protocol/events.ts";
 import { openGroupsOf } from "./record-groups.ts";
+import { toBackgroundTaskError } from "../../tasks/background/task-error.ts";
 import { isTerminal } from "../../tasks/background/task-status.ts";
+import { toAgentResult } from "../subagents/agent-result.ts";
 
 export type RecoveredTasks = {
-  /** Were open when the process ended that had started them. */
-  readonly stale: readonly BackgroundTaskState[];
+  /** Have ended, and the record does not say so yet: their process is gone. */
+  readonly ended: readonly BackgroundTaskState[];
   /** Had ended, and the model was not told. */
   readonly untold: readonly BackgroundTaskState[];
   /** Schedules: they go on. */
@@ -32,28 +34,56 @@ export function hasOpenTasks(events: StoredEvents): boolean {
   return events.last("group.created") !== undefined && openGroupsOf(events).length > 0;
 }
 
+const alsoTelling = ["task.ended", "turn.started", "input.added"] as const;
+
+/** After which event nothing was open any more: what had ended by then need not be looked at, however much it is. */
+function lastIdle(events: StoredEvents): number {
+  const ended = events.last("background.ended", ({ idle }) => idle === true)?.seq ?? 0;
+  return Math.max(ended, events.last("background.updated", ({ idle, seq }) => idle === true || seq < ended)?.seq ?? 0);
+}
+
 /** Pure. A copy of a session does not have the tasks of the original. */
-export function recoverTasks(events: StoredEvents): RecoveredTasks {
+export function recoverTasks(events: StoredEvents, at: string): RecoveredTasks {
   const [start] = events.of("session.started");
   const lastCopied = start?.forkedFrom?.seq ?? 0;
   const open = new Map<string, BackgroundTaskState>();
-  for (const event of events.of(...kinds)) {
-    if (event.seq <= lastCopied) continue;
-    if (event.type === "background.closed") open.delete(event.id);
+  /** Agents that came to their end before the list of tasks heard of it. */
+  const finished = new Map<string, BackgroundTaskState>();
+  for (const event of events.ofAfter(Math.max(lastCopied, lastIdle(events)), ...kinds, ...alsoTelling)) {
+    if (event.type === "turn.started" || event.type === "input.added") {
+      for (const id of event.tasks ?? []) if (isEnded(open.get(id))) open.delete(id);
+    } else if (event.type === "task.ended") {
+      const task = open.get(event.taskId);
+      if (task && !isEnded(task)) finished.set(task.id, toFinished(task, event));
+    } else if (event.type === "background.closed") open.delete(event.id);
     else if (isTerminal(event.task.status) && !event.task.unread) open.delete(event.task.id);
     else open.set(event.task.id, event.task);
+    if (event.type === "background.created") finished.delete(event.task.id); // it works again
   }
   const all = [...open.values()];
-  const isAsleep = ({ status, schedule }: BackgroundTaskState): boolean => schedule !== undefined && !isTerminal(status);
+  const isAsleep = (task: BackgroundTaskState): boolean => task.schedule !== undefined && !isEnded(task);
   return {
     asleep: all.filter(isAsleep),
-    stale: all.filter((task) => !isTerminal(task.status) && !isAsleep(task)),
-    untold: all.filter(({ status }) => isTerminal(status)),
+    ended: all.filter((task) => !isEnded(task) && !isAsleep(task)).map((task) => finished.get(task.id) ?? toStale(task, at)),
+    untold: all.filter(isEnded),
   };
 }
 
+function isEnded(task: BackgroundTaskState | undefined): boolean {
+  return task !== undefined && isTerminal(task.status);
+}
+
+function toFinished(task: BackgroundTaskState, { at, ...end }: AgentEvent<"task.ended">): BackgroundTaskState {
+  const ended = { ...task, updatedAt: at, completedAt: at, unread: task.mode === "background" };
+  try {
+    return { ...ended, status: "completed", result: toAgentResult(task.id, { ...end, denials: [] }) };
+  } catch (error) {
+    return { ...ended, status: "failed", error: toBackgroundTaskError(error).toJSON() };
+  }
+}
+
 /** How such a task is remembered: nobody can say how it went. */
-export function toStale(task: BackgroundTaskState, at: string): BackgroundTaskState {
+function toStale(task: BackgroundTaskState, at: string): BackgroundTaskState {
   return {
     ...task,
     status: "failed",
@@ -71,5 +101,6 @@ export function toStale(task: BackgroundTaskState, at: string): BackgroundTaskSt
 
 /** The number in the last name that was given, so that no name is given twice. */
 export function lastNumber(events: StoredEvents): number {
-  return Number(/_(\d+)$/.exec(events.last("background.created")?.task.id ?? "")?.[1] ?? 0);
+  const last = events.last("background.created", ({ task }) => task.metadata?.["agentId"] === undefined); // others have theirs again
+  return Number(/_(\d+)$/.exec(last?.task.id ?? "")?.[1] ?? 0);
 }

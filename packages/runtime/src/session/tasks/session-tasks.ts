@@ -56,7 +56,7 @@ export type TasksGround = {
   readonly cancelled: () => CancelCause | undefined;
 };
 
-/** Work beside the conversation as programs see it: what a session says and does about its tasks. */
+/** Work beside the conversation as programs see it: what a session says and does about its tasks. What it answers is on record by then. */
 export class SessionTasks {
   readonly #ground: TasksGround;
   #work: BackgroundWork | undefined;
@@ -108,10 +108,12 @@ export class SessionTasks {
 
   async cancel(taskId: string, reason?: string): Promise<void> {
     await (await this.#manager()).cancel(taskId, reason);
+    await this.#ground.flush();
   }
 
   async close(taskId: string): Promise<void> {
     (await this.#manager()).close(taskId);
+    await this.#ground.flush();
   }
 
   async send(taskId: string, input: BackgroundTaskInput): Promise<void> {
@@ -125,14 +127,18 @@ export class SessionTasks {
   /** A schedule does not come until it is resumed. */
   async pause(taskId: string): Promise<void> {
     (await this.#manager()).pause(taskId);
+    await this.#ground.flush();
   }
 
   async resume(taskId: string): Promise<void> {
     (await this.#manager()).resume(taskId);
+    await this.#ground.flush();
   }
 
   async createGroup(request: Omit<BackgroundJobGroupRequest, "parentSessionId">): Promise<BackgroundJobGroupState> {
-    return (await this.#groups()).createGroup({ ...request, parentSessionId: this.#ground.sessionId });
+    const group = (await this.#groups()).createGroup({ ...request, parentSessionId: this.#ground.sessionId });
+    await this.#ground.flush();
+    return group;
   }
 
   listGroups(): BackgroundJobGroupState[] {
@@ -144,11 +150,15 @@ export class SessionTasks {
   }
 
   async waitGroup(groupId: string): Promise<BackgroundJobGroupState> {
-    return await (await this.#groups()).waitGroup(groupId);
+    const group = await (await this.#groups()).waitGroup(groupId);
+    await this.#ground.flush();
+    return group;
   }
 
   async completeGroup(groupId: string): Promise<BackgroundJobGroupState> {
-    return (await this.#groups()).completeGroup(groupId);
+    const group = (await this.#groups()).completeGroup(groupId);
+    await this.#ground.flush();
+    return group;
   }
 
   /** Counts and lines of one of its groups. */

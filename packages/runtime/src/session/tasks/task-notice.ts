@@ -54,6 +54,12 @@ export function toLinesNotice(taskId: string, lines: readonly string[], instruct
   ].join("\n");
 }
 
+/** What the model is told when lines it waits for cannot be looked for. */
+export function toUnwatchedNotice(taskId: string, why: string): string {
+  const summary = `Its lines are watched no longer: ${why}`;
+  return [...head(taskId), "<status>running</status>", `<summary>${plain(summary)}</summary>`, foot].join("\n");
+}
+
 const foot = "</task-notification>";
 const head = (taskId: string): string[] => ["<task-notification>", `<task-id>${taskId}</task-id>`];
 

@@ -34,10 +34,10 @@ export class TaskQuestions {
     this.#open.set(taskId, controller);
     const waiting = answerable ? gate.ask(question, controller.signal) : undefined;
     emit({ type: "permission.requested", ...question }, taskId);
-    const said = waiting ? await waiting.catch(() => undefined) : { decision: "deny" as const };
+    const said = waiting ? await waiting.catch(() => undefined) : { unanswered: "" };
     this.#open.delete(taskId);
-    const decision = said?.decision ?? "deny";
-    const by = waiting ? "user" : "policy";
+    const decision = said && "decision" in said ? said.decision : "deny";
+    const by = said && "unanswered" in said ? "policy" : "user";
     emit({ type: "permission.resolved", requestId, callId: requestId, decision, by, reason }, taskId);
     if (said) answer(taskId, requestId, decision === "allow");
   }

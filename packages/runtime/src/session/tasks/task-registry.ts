@@ -27,7 +27,7 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import type { WakeUp } from "./background-work.ts";
 import type { RunningTask } from "./process-runner.ts";
 import { openGroups, openGroupsOf } from "./record-groups.ts";
-import { lastNumber, recoverTasks, toStale } from "./recover-tasks.ts";
+import { lastNumber, recoverTasks } from "./recover-tasks.ts";
 import { toNotice } from "./task-notice.ts";
 import { TaskQuestions } from "./task-questions.ts";
 import { createRunners } from "./task-runners.ts";
@@ -121,15 +121,14 @@ export class TaskRegistry implements BackgroundTasks {
   /** What an earlier process left: each task is told of once. */
   async recover(): Promise<void> {
     const { past, now, emit, onUntold } = this.#options;
-    const { stale, untold, asleep } = recoverTasks(past);
-    const at = new Date(now()).toISOString();
-    for (const task of [...untold, ...stale.map((open) => toStale(open, at))]) {
+    const { ended, untold, asleep } = recoverTasks(past, new Date(now()).toISOString());
+    for (const task of [...untold, ...ended]) {
       this.manager.restore(task);
       if (!task.unread) continue;
       this.#open.add(task.id);
       onUntold(task);
     }
-    for (const { id } of stale) {
+    for (const { id } of ended) {
       const task = this.manager.get(id);
       if (task) emit({ type: "background.ended", task, ...this.#idle() });
     }

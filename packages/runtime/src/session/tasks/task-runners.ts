@@ -15,7 +15,7 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import type { WakeUp } from "./background-work.ts";
 import { watchLines } from "../../tasks/background/matched-lines.ts";
 import { type ProcessPlace, type RunningTask, startProcessTask } from "./process-runner.ts";
-import { toDueNotice, toLinesNotice } from "./task-notice.ts";
+import { toDueNotice, toLinesNotice, toUnwatchedNotice } from "./task-notice.ts";
 
 export type RunnersGround = ProcessPlace & {
   /** Where programs run that no call of a tool was allowed to start elsewhere. */
@@ -63,9 +63,10 @@ async function startProcess(task: BackgroundTaskStart<ProcessTaskRequest>, groun
   const own = ground.given.find((runner) => runner.kind === "process") as BackgroundTaskRunner<ProcessTaskRequest> | undefined;
   if (!spec && own) return await own.start(task);
   const { matchPattern, agentInstruction } = request;
-  const matches = matchPattern === undefined ? undefined : createLineTest(matchPattern, "matchPattern");
-  const lines =
-    matches && watchLines(matches, (found) => ground.onDue(toWakeUp(taskId, toLinesNotice(taskId, found, agentInstruction))));
+  const matching = matchPattern === undefined ? undefined : createLineTest(matchPattern, "The pattern");
+  const tell = (found: readonly string[]): void => ground.onDue(toWakeUp(taskId, toLinesNotice(taskId, found, agentInstruction)));
+  const giveUp = (why: string): void => ground.onDue(toWakeUp(taskId, toUnwatchedNotice(taskId, why)));
+  const lines = matching && watchLines({ matching, tell, giveUp });
   const running = await startProcessTask(task, spec ?? toSpec(request, ground.workspace), ground, lines);
   ground.onRunning(taskId, running);
   return running;

@@ -92,6 +92,27 @@ describe("BackgroundTaskManager", () => {
     assert.equal(manager.get(id)?.unread, false);
   });
 
+  it("goes on whatever a listener throws, and warns of it once", async (t) => {
+    const { manager, jobs, types } = setup({ maxConcurrent: 1 });
+    const warn = t.mock.method(process, "emitWarning", () => {});
+    manager.subscribe(({ type }) => {
+      throw new Error(`no ${type}`);
+    });
+    manager.subscribe(async () => await Promise.reject(new Error("late")));
+    const [first, second] = [await manager.spawn(request()), await manager.spawn(request())];
+    at(jobs, 0).finish("one");
+    assert.equal((await manager.wait(first.id)).output, "one");
+    await settled();
+    at(jobs, 1).finish("two");
+    assert.equal((await manager.wait(second.id)).output, "two");
+    assert.deepEqual(types(), ["created", "started", "created", "completed", "started", "completed"]);
+    const warned = warn.mock.calls.map(({ arguments: [message] }) => String(message).split("\n")[0]);
+    assert.deepEqual(warned, [
+      'A listener of "BackgroundTaskManager" has thrown: Error: no background_task_created',
+      'A listener of "BackgroundTaskManager" has thrown: Error: late',
+    ]);
+  });
+
   it("runs so many at once and the others in their order", async () => {
     const { manager, jobs } = setup({ maxConcurrent: 2 });
     for (const label of ["a", "b", "c", "d"]) await manager.spawn(request({ label }));

@@ -1,5 +1,6 @@
 import type { BackgroundTaskKind, BackgroundTaskResult, BackgroundTaskState } from "../../protocol/background-task.ts";
 import { defined } from "../../util/defined.ts";
+import { Subscribers } from "../../util/subscribers.ts";
 import { createBackgroundTaskLogPage } from "./log-lines.ts";
 import type {
   BackgroundTaskEvent,
@@ -39,7 +40,7 @@ export class BackgroundTaskManager {
   readonly #clock: TaskClock;
   readonly #runners: ReadonlyMap<BackgroundTaskKind, BackgroundTaskRunner>;
   readonly #tasks = new Map<string, Task>();
-  readonly #listeners = new Set<(event: BackgroundTaskEvent) => void>();
+  readonly #subscribers = new Subscribers<BackgroundTaskEvent>("BackgroundTaskManager");
   #queue: Task[] = [];
   #running = 0;
   #created = 0;
@@ -173,10 +174,9 @@ export class BackgroundTaskManager {
     if (state.status === "paused" && task.state.status === "sleeping") this.pause(state.id);
   }
 
-  /** The answered function ends it. Listeners must not throw. */
+  /** The answered function ends it. A listener that throws is warned of once (`OutriderListenerError`). */
   subscribe(listener: (event: BackgroundTaskEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#subscribers.add(listener);
   }
 
   /**
@@ -282,6 +282,7 @@ export class BackgroundTaskManager {
       this.#apply(task, "PERMISSION_ALLOWED");
     this.#apply(task, event, { ...change, completedAt: this.#time(), unread: task.state.mode === "background" });
     task.watch?.stop();
+    task.watch = undefined;
     task.onEnded();
     if (task.state.status === "completed" || task.state.status === "failed" || task.state.status === "cancelled")
       this.#tell(task, task.state.status);
@@ -385,7 +386,7 @@ export class BackgroundTaskManager {
   }
 
   #notify(event: BackgroundTaskEvent): void {
-    for (const listener of [...this.#listeners]) listener(event);
+    this.#subscribers.tell(event);
   }
 
   #time(): string {

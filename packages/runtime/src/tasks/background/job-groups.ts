@@ -5,7 +5,9 @@ import type {
   BackgroundJobResult,
   BackgroundJobWaitPolicy,
 } from "../../protocol/job-group.ts";
+import { checkValue, having } from "../../protocol/kinds.ts";
 import { defined } from "../../util/defined.ts";
+import { Subscribers } from "../../util/subscribers.ts";
 import type { BackgroundTaskEvent } from "./task-contract.ts";
 import { BackgroundTaskError } from "./task-error.ts";
 import { isTerminal } from "./task-status.ts";
@@ -41,11 +43,12 @@ export class BackgroundJobOrchestrator {
   readonly #tasks: GroupedTasks;
   readonly #options: BackgroundJobOrchestratorOptions;
   readonly #groups = new Map<string, Group>();
-  readonly #listeners = new Set<(event: BackgroundJobGroupEvent) => void>();
+  readonly #subscribers = new Subscribers<BackgroundJobGroupEvent>("BackgroundJobOrchestrator");
   readonly #leave: () => void;
   #created = 0;
 
   constructor(options: BackgroundJobOrchestratorOptions) {
+    checkValue("tasks", options.tasks, having(["get", "subscribe"], "the tasks of a session, such as a BackgroundTaskManager"));
     this.#options = options;
     this.#tasks = options.tasks;
     this.#leave = options.tasks.subscribe((event) => this.#hear(event));
@@ -104,8 +107,7 @@ export class BackgroundJobOrchestrator {
   }
 
   subscribe(listener: (event: BackgroundJobGroupEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#subscribers.add(listener);
   }
 
   /** No group hears of its tasks any more. */
@@ -163,7 +165,7 @@ export class BackgroundJobOrchestrator {
   }
 
   #notify(what: "created" | "updated" | "completed", { state }: Group): void {
-    for (const listener of this.#listeners) listener({ type: `background_job_group_${what}`, group: state });
+    this.#subscribers.tell({ type: `background_job_group_${what}`, group: state });
   }
 
   #time(): string {

@@ -62,11 +62,26 @@ describe("OutputFile", () => {
     assert.equal(statSync(output.path).mode & 0o777, 0o600);
   });
 
-  it("stops at its limit between two characters, and says so once", async () => {
+  it("stops at its limit between two characters, says so once, and has the end of what came after", async () => {
     const output = file({ maxBytes: 10 });
     for (let turn = 0; turn < 3; turn++) await output.append(Buffer.from("1234567ü8\n"));
+    assert.equal(readFileSync(output.path, "utf8"), "1234567ü8\n[output truncated]\n");
+    await output.end("[exited with code 0]");
+    assert.equal(
+      readFileSync(output.path, "utf8"),
+      "1234567ü8\n[output truncated]\n\n1234567ü8\n1234567ü8\n\n[exited with code 0]\n",
+    );
+  });
+
+  it("says how much of a long output it left out between its beginning and its end", async () => {
+    const output = file({ maxBytes: 1_000 });
+    const line = (at: number): string => `${String(at).padStart(9)}\n`;
+    for (let at = 0; at < 100_000; at++) await output.append(Buffer.from(line(at)));
     await output.end();
-    assert.equal(readFileSync(output.path, "utf8"), "1234567ü8\n\n[output truncated]\n".replace("ü8\n", "ü8"));
+    const text = readFileSync(output.path, "utf8");
+    const [, leftOut = "", end = ""] = /\[output truncated\]\n\[(\d+) bytes left out\]\n([\s\S]*)$/.exec(text) ?? [];
+    assert.equal(1_000 + Number(leftOut) + end.length, 1_000_000);
+    assert.ok(end.endsWith(line(99_999)) && /^ +\d+\n/.test(end) && end.length <= 2 * 64 * 1024, String(end.length));
   });
 });
 

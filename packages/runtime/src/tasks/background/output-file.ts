@@ -10,7 +10,7 @@ export type OutputFileOptions = {
   readonly path: string;
   /** Hides secrets. Given whole lines, where the program writes such. */
   readonly mask: (text: string) => string;
-  /** What comes after this is lost, and the file says so; 64 MiB when absent. */
+  /** Of what comes after this only the end is kept, and the file says so; 64 MiB when absent. */
   readonly maxBytes?: number | undefined;
 };
 
@@ -18,6 +18,8 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 /** A program that asks a question prints no line end: after this long without one, what there is counts. */
 const quietMs = 200;
 const marker = "\n[output truncated]\n";
+/** How much of the end of a file that was full is written when nothing more comes. */
+const tailCharacters = 64 * 1024;
 
 /** Everything a program prints, in a file, so that memory stays bounded and a reader may come back to any place. */
 export class OutputFile {
@@ -35,6 +37,9 @@ export class OutputFile {
   #lines = 0;
   #endsInLine = false;
   #isFull = false;
+  /** The last that came when it was full, and how much came before it. */
+  #tail = "";
+  #leftOut = 0;
   #isOpen = true;
 
   constructor(options: OutputFileOptions) {
@@ -62,6 +67,7 @@ export class OutputFile {
     clearTimeout(this.#timer);
     this.#rest += this.#decoder.end();
     await this.#flushRest();
+    if (this.#tail !== "") await this.#inOrder(() => this.#put(this.#lastOfAll()));
     if (lastWords !== undefined) await this.#inOrder(() => this.#put(`${this.#endsInLine ? "\n" : ""}\n${lastWords}\n`));
     await this.#inOrder(async () => {
       this.#isOpen = false;
@@ -115,15 +121,31 @@ export class OutputFile {
   }
 
   #write(text: string): Promise<void> {
-    if (text === "" || this.#isFull) return Promise.resolve();
+    if (text === "") return Promise.resolve();
     return this.#inOrder(async () => {
       const { mask, maxBytes = defaultMaxBytes } = this.#options;
-      if (this.#isFull) return;
       const shown = mask(text);
+      if (this.#isFull) return this.#keepEnd(shown);
       this.#isFull = this.#size + Buffer.byteLength(shown) > maxBytes;
-      await this.#put(this.#isFull ? cutTo(shown, maxBytes - this.#size) + marker : shown);
+      const fitting = this.#isFull ? cutTo(shown, maxBytes - this.#size) : shown;
+      await this.#put(this.#isFull ? fitting + marker : fitting);
+      this.#keepEnd(shown.slice(fitting.length));
       this.#tell();
     });
+  }
+
+  #keepEnd(text: string): void {
+    this.#tail += text;
+    if (this.#tail.length < 2 * tailCharacters) return; // not with every line
+    this.#leftOut += Buffer.byteLength(this.#tail.slice(0, -tailCharacters));
+    this.#tail = this.#tail.slice(-tailCharacters);
+  }
+
+  /** From a whole line on, where it has one. */
+  #lastOfAll(): string {
+    const start = this.#leftOut === 0 ? 0 : this.#tail.indexOf("\n") + 1;
+    const note = this.#leftOut === 0 ? "" : `[${this.#leftOut + Buffer.byteLength(this.#tail.slice(0, start))} bytes left out]\n`;
+    return note + this.#tail.slice(start);
   }
 
   async #put(text: string): Promise<void> {

@@ -12,7 +12,7 @@ export type Task = {
   handle?: BackgroundTaskHandle;
   /** Settles when there is a handle: a runner may tell something before. */
   starting?: Promise<void>;
-  watch?: TaskWatch;
+  watch?: TaskWatch | undefined;
   /** It counts among those that may run at the same time; what sleeps does not. */
   hasSlot: boolean;
   /** Why it is to be ended, when it was ended before it had a handle. */

@@ -1,4 +1,5 @@
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
+import { checkValue, having } from "../../protocol/kinds.ts";
 import { defined } from "../../util/defined.ts";
 import { BackgroundTaskManager } from "../background/background-task-manager.ts";
 import type { BackgroundTaskListFilter, BackgroundTaskLogCursor, BackgroundTaskLogPage } from "../background/task-contract.ts";
@@ -20,6 +21,13 @@ export class SubagentManager {
   readonly #manager: BackgroundTaskManager;
 
   constructor(options: SubagentManagerOptions) {
+    if ("backgroundTaskManager" in options)
+      checkValue(
+        "backgroundTaskManager",
+        options.backgroundTaskManager,
+        having(["spawn", "subscribe"], "a BackgroundTaskManager"),
+      );
+    else checkValue("runner", options.runner, having(["start"], "a runner, such as createInProcessSubagentRunner makes"));
     this.#manager =
       "backgroundTaskManager" in options
         ? options.backgroundTaskManager

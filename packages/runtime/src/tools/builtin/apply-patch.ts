@@ -1,6 +1,17 @@
+import type { JsonObject } from "../../protocol/content.ts";
+import { checkInput } from "../input.ts";
 import { filesOfPatch, withPaths } from "../patch/patch-files.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { applyPatchFacts } from "./facts.ts";
+
+const inputSchema: JsonObject = {
+  type: "object",
+  properties: {
+    input: { type: "string", minLength: 1, description: "The whole patch, from *** Begin Patch to *** End Patch." },
+  },
+  required: ["input"],
+  additionalProperties: false,
+};
 
 /** In the place of Edit and Write for models that were taught this language. */
 export const applyPatchTool: Tool = defineTool<{ input: string }>({
@@ -17,17 +28,18 @@ export const applyPatchTool: Tool = defineTool<{ input: string }>({
     "+every line of a new file",
     "*** Delete File: src/c.py",
     "*** End Patch",
-    "Give about three lines that stay above and below each change; @@ with a line of the file (a class, a function) tells alike places apart. " +
+    "Give about three lines that stay above and below each change; @@ with a line of the file (a class, a function) tells alike places apart: a change that fits in several is refused. " +
       "*** Move to: PATH behind Update File renames it, *** End of File says that a change is at the end. Paths are relative to the working " +
       "directory, or absolute. The answer shows the changed lines: there is no need to read the files again.",
   ].join("\n"),
-  inputSchema: {
-    type: "object",
-    properties: {
-      input: { type: "string", minLength: 1, description: "The whole patch, from *** Begin Patch to *** End Patch." },
-    },
-    required: ["input"],
-    additionalProperties: false,
+  inputSchema,
+  // Before it is judged: what is no patch names no files that could be.
+  async checkInput(input) {
+    const checked = await checkInput(inputSchema, input);
+    if (!checked.ok) return checked;
+    const { parsePatch } = await import("../patch/parse-patch.ts");
+    const parsed = parsePatch((input as { input: string }).input); // the schema has just said so
+    return parsed.type === "patch" ? checked : { ok: false, message: `Nothing was changed. ${parsed.problem}` };
   },
   concurrent: false,
   forgives: { names: { patch: "input", patchText: "input", patch_text: "input", diff: "input", content: "input" }, needed: [] },

@@ -274,7 +274,11 @@ describe("stopping", () => {
     const result = await call("echo begun; sleep 60", { timeout: 300 });
     assert.deepEqual(
       [textOf(result), result.isError, result.details],
-      ["begun\nStopped after 300 ms, the time limit; the processes of the command were ended.", true, {}],
+      [
+        "begun\nStopped after 300 ms, the time limit; the processes of the command were ended. If it needs longer, give a timeout of up to 600000 ms, or run it with run_in_background.",
+        true,
+        {},
+      ],
     );
   });
 

@@ -1,5 +1,5 @@
 import { toTerminalText } from "../terminal-text.ts";
-import { joinEnds, tailOf } from "../output-limit.ts";
+import { joinEnds, type SavedOutput, tailOf } from "../output-limit.ts";
 
 /** Everything a command writes to its streams, in the order in which it came, in bounded memory. */
 export interface CommandOutput {
@@ -7,7 +7,7 @@ export interface CommandOutput {
   /** The last `length` characters or a little less. */
   latest(length: number): string;
   /** At most `limit` characters; when that is not all, the text is saved first and the cut names the place. */
-  finish(options: { limit: number; save(text: string): Promise<string> }): Promise<{ text: string; fullOutputPath?: string }>;
+  finish(options: { limit: number; save(text: string): Promise<string> }): Promise<{ text: string } & SavedOutput>;
 }
 
 /** `keep` is how many characters from the start are kept to be saved, `tail` how many from the end are kept to be shown. */
@@ -45,7 +45,7 @@ export function createCommandOutput({ keep, tail }: { keep: number; tail: number
         isComplete ? { start, end: start, length: start.length } : { start, end: toTerminalText(end), length },
         { limit, marker: (omitted) => `… ${omitted} characters omitted; ${where} …` },
       );
-      return path === undefined ? { text } : { text, fullOutputPath: path };
+      return path === undefined ? { text } : { text, fullOutputPath: path, fullOutputBytes: Buffer.byteLength(raw) };
     },
   };
 }

@@ -36,6 +36,13 @@ for (const ripgrep of [true, false]) {
       assert.deepEqual(await find(".env*"), [".env"]);
     });
 
+    it("gives up on a pattern that would take for ever", async () => {
+      bench.write(`long/${"a".repeat(120)}!`, "");
+      const pattern = `long/${"*a".repeat(30)}`;
+      assert.match(await bench.say(glob, { pattern }), /takes too long on the paths here; use fewer wildcards/);
+      assert.deepEqual(await find(`${pattern}*!`), [`long/${"a".repeat(120)}!`]);
+    });
+
     it("follows nested ignore files, negations, the repository's exclude file and nested repositories", async () => {
       assert.deepEqual(await find("*/*.log"), ["nested/own.log", "logs/keep.log"]);
       assert.deepEqual(await find("nested/**"), ["nested/own.log", "nested/.gitignore"]);

@@ -1,7 +1,5 @@
-import { basename, dirname, isAbsolute, join } from "node:path";
-import type { Workspace } from "../../workspace/workspace.ts";
 import type { SearchOptions } from "../bounded-search.ts";
-import type { GlobInput, GlobTarget } from "../run-glob.ts";
+import type { GlobInput } from "../aim-glob.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { globFacts } from "./facts.ts";
 
@@ -27,27 +25,9 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
     facts: globFacts,
     placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {
-      return { kind: "look", resources: [(await aim(input, workspace)).root] };
+      const { aimGlob } = await import("../aim-glob.ts"); // as what runs it: many runs search nothing
+      return { kind: "look", resources: [(await aimGlob(input, workspace)).root] };
     },
-    // Loaded when it runs: many runs search nothing.
-    execute: async (input, context) =>
-      (await import("../run-glob.ts")).runGlob(await aim(input, context.workspace), context, options),
+    execute: async (input, context) => (await import("../run-glob.ts")).runGlob(input, context, options),
   });
-}
-
-/** The part of the pattern before its first wildcard is only a path: walking starts there, and that is what permission is asked for. */
-async function aim(input: GlobInput, workspace: Workspace): Promise<GlobTarget> {
-  const { default: picomatch } = await import("picomatch");
-  const start = input.path ?? ".";
-  const folders = /[^/]\/+$/.test(input.pattern);
-  const pattern = folders ? input.pattern.replace(/\/+$/, "") : input.pattern;
-  const { base, glob, negated, isGlob } = picomatch.scan(pattern);
-  if (negated || base.includes("\\")) {
-    return { ...input, folders, root: await workspace.resolve(start), matches: picomatch(pattern, { dot: true }) };
-  }
-  const fixed = isAbsolute(base) || base.startsWith("~/") ? base : join(start, base);
-  if (isGlob) return { ...input, folders, root: await workspace.resolve(fixed), matches: picomatch(glob, { dot: true }) };
-  const path = fixed.replace(/\/+$/, "");
-  const wanted = basename(path);
-  return { ...input, folders, root: await workspace.resolve(dirname(path)), matches: (found) => found === wanted };
 }

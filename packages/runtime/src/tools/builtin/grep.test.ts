@@ -86,6 +86,14 @@ describe("Grep", () => {
     }
   });
 
+  it("says where a folder ignores all that is in it", async () => {
+    bench.write("closed/.gitignore", "*\n");
+    bench.write("closed/x.txt", "pin\n");
+    const note = "[The .gitignore of this folder hides what is in it: search the folders in it one by one.]";
+    for (const tool of [withRipgrep, builtIn])
+      assert.equal(await bench.say(tool, { pattern: "pin", path: "closed" }), `No matches found.\n${note}`);
+  });
+
   it("cuts endless matches early and says so", async () => {
     bench.write("big/log.txt", "needle in a line\n".repeat(200_000));
     for (const tool of [withRipgrep, builtIn]) {

@@ -27,7 +27,7 @@ export const monitorTool: Tool = defineTool<MonitorInput>({
     required: ["description"],
     additionalProperties: false,
   },
-  forgives: { names: { file_path: "path", timeout: "timeout_ms", regex: "pattern" }, needed: [] },
+  forgives: { names: { file_path: "path", timeout: "timeout_ms", regex: "pattern" }, needed: [], unset: ["timeout_ms"] },
   concurrent: false,
   facts: monitorFacts,
   takesGit: true,

@@ -107,6 +107,11 @@ describe("a notebook", () => {
     );
   });
 
+  it("gets a cell of code where no type is named", async () => {
+    const said = await bench.say(notebookEditTool, { notebook_path: await fresh(), new_source: "x", edit_mode: "insert" });
+    assert.match(said, /Inserted a code cell at place 1 of a\.ipynb/);
+  });
+
   for (const [fact, input, words] of [
     [
       "a cell that is not there",
@@ -114,11 +119,6 @@ describe("a notebook", () => {
       /has no cell "smu"; did you mean sum\? The cells are: intro, sum, bad\./,
     ],
     ["no cell to replace", { new_source: "x" }, /replace needs cell_id\. The cells are/],
-    [
-      "an insertion without a type",
-      { new_source: "x", edit_mode: "insert" },
-      /insert needs cell_type: send it again with code or markdown/,
-    ],
   ] as const)
     it(`answers ${fact} with what to send`, async () => {
       const path = await fresh();

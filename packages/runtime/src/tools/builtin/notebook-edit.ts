@@ -24,7 +24,7 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
       cell_type: {
         type: "string",
         enum: ["code", "markdown"],
-        description: "Needed for insert; the same as before when absent.",
+        description: "When absent: the same as before, and code for insert.",
       },
       edit_mode: { type: "string", enum: ["replace", "insert", "delete"], description: "Default replace." },
     },
@@ -32,7 +32,12 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: { names: { path: "notebook_path", file_path: "notebook_path", source: "new_source" }, needed: ["cell_number"] },
+  forgives: {
+    names: { path: "notebook_path", file_path: "notebook_path", source: "new_source" },
+    needed: ["cell_number"],
+    complete: (input) =>
+      input["edit_mode"] === "delete" && input["new_source"] === undefined ? { ...input, new_source: "" } : input,
+  },
   facts: notebookEditFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, notebook_path: await here(input.notebook_path) }),

@@ -61,7 +61,7 @@ describe("Read", () => {
     bench.write("empty.txt", "");
     bench.write("three.txt", "1\n2\n3");
     assert.equal(await read("empty.txt"), "empty.txt is empty (0 bytes).");
-    assert.equal(await read("three.txt", { offset: 9 }), "three.txt has 3 lines; line 9 is past its end.");
+    assert.equal(await read("three.txt", { offset: 9 }), "three.txt has 3 lines; line 9 is past its end. Use an offset up to 3.");
   });
 
   it("reads UTF-8 and UTF-16 with byte order marks, and marks bytes that are no text", async () => {
@@ -113,10 +113,16 @@ describe("Read", () => {
     bench.write("b.bin", Buffer.from([1, 2, 0, 3]));
     assert.equal(
       await read("a.zip"),
-      "a.zip is a ZIP archive (or an Office document, JAR or similar) (5 bytes) and cannot be shown as text.",
+      "a.zip is a ZIP archive (or an Office document, JAR or similar) (5 bytes) and cannot be shown as text. A command such as file, strings or xxd tells what is in it.",
     );
-    assert.equal(await read("b.bin"), "b.bin is a binary file (4 bytes) and cannot be shown as text.");
-    assert.equal(await read("/dev/zero"), "/dev/zero is no regular file (a device, socket or pipe) and is left alone.");
+    assert.equal(
+      await read("b.bin"),
+      "b.bin is a binary file (4 bytes) and cannot be shown as text. A command such as file, strings or xxd tells what is in it.",
+    );
+    assert.equal(
+      await read("/dev/zero"),
+      "/dev/zero is no regular file (a device, socket or pipe) and is left alone. Name another file.",
+    );
   });
 
   it("shows a window of a file that is too large to be loaded", async () => {
@@ -132,7 +138,10 @@ describe("Read", () => {
       await read("large.log", { offset: 599_999 }),
       /^599999\tx+\n600000\tx+\n\[Lines 599999 to 600000 of .* That is its end\.\]$/,
     );
-    assert.equal(await read("large.log", { offset: 700_000 }), "large.log has 600000 lines; line 700000 is past its end.");
+    assert.equal(
+      await read("large.log", { offset: 700_000 }),
+      "large.log has 600000 lines; line 700000 is past its end. Use an offset up to 600000.",
+    );
     assert.match(await read("large.log"), /\[Lines 1 to 26\d of a file of 57\.2 MB are shown\. Go on with offset 2\d\d/);
   });
 

@@ -16,6 +16,11 @@ export function createTaskTools(): Tool[] {
   return [taskOutputTool, taskInputTool, taskStopTool];
 }
 
+/** A tool as it works under one of the names it is understood by. */
+export function taskToolAs(name: string, tool: Tool): Tool {
+  return name === "BashOutput" ? bashOutputTool : tool;
+}
+
 const taskOutputTool = defineTool<TaskOutputInput>({
   name: "TaskOutput",
   description:
@@ -49,6 +54,13 @@ const taskOutputTool = defineTool<TaskOutputInput>({
     const { showTaskOutput } = await import("../run-task-tools.ts");
     return await showTaskOutput(input, context, await backgroundOf(context));
   },
+});
+
+/** Models that call it by the name it had elsewhere expect what was printed so far, at once. */
+const bashOutputTool = defineTool<TaskOutputInput>({
+  ...taskOutputTool,
+  facts: { ...taskOutputFacts, isOtherName: true },
+  execute: async (input, context) => await taskOutputTool.execute({ block: false, ...input }, context),
 });
 
 const taskInputTool = defineTool<TaskInputInput>({

@@ -25,4 +25,10 @@ describe("a task for a subagent", () => {
   it("says so where no subagent can be started", async () => {
     assert.equal(await ask({ subagent_type: "reviewer" }), "No subagent can be started here.");
   });
+
+  it("finds an agent whose name came in other letters, and judges it by its own", async () => {
+    assert.equal(await ask({ subagent_type: "Reviewer" }), "No subagent can be started here.");
+    const { resources } = await task.access({ prompt: "x", subagent_type: "TESTER" }, bench.workspace);
+    assert.deepEqual(resources, ["tester"]);
+  });
 });

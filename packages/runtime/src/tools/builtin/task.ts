@@ -1,4 +1,5 @@
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
+import type { JsonObject } from "../../protocol/content.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { startedAgents } from "../started-agents.ts";
 import { taskFacts } from "./facts.ts";
@@ -19,10 +20,13 @@ export type TaskInput = {
 const abortGraceMs = 1_500;
 
 /** Hands a task to a subagent, and waits for its last words unless that is to be done in the background. Models also know it as `Agent`. */
-export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
+export function createTaskTool(
+  agents: readonly AgentDefinition[],
+  { backgroundAgents: inBackground = false }: { readonly backgroundAgents?: boolean | undefined } = {},
+): Tool {
   const general = defaultAgent(agents);
   const find = (name: string | undefined): AgentDefinition | undefined =>
-    name === undefined ? general : agents.find((agent) => agent.name === name);
+    name === undefined ? general : findAgent(agents, name);
   return defineTool<TaskInput>({
     name: "Task",
     description: describe(agents, general),
@@ -51,6 +55,11 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
+    forgives: {
+      names: { agent: "subagent_type", agent_type: "subagent_type", task: "prompt", background: "run_in_background" },
+      needed: [],
+      complete: withDescription,
+    },
     facts: taskFacts,
     abortGraceMs,
     async access({ subagent_type, resume }, _workspace, memory) {
@@ -59,7 +68,7 @@ export function createTaskTool(agents: readonly AgentDefinition[]): Tool {
     },
     async execute(input, context) {
       const { runTask } = await import("../run-task.ts");
-      return await runTask(input, context, { find, names: namesOf(agents) });
+      return await runTask(input, context, { find, names: namesOf(agents), inBackground });
     },
   });
 }
@@ -73,6 +82,22 @@ function describe(agents: readonly AgentDefinition[], general: AgentDefinition |
     ...agents.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim()}`),
     ...(general ? [`Without subagent_type it is ${general.name}.`] : []),
   ].join("\n");
+}
+
+/** By its name, or by the same in other letters if only one agent is meant by that. */
+function findAgent(agents: readonly AgentDefinition[], wanted: string): AgentDefinition | undefined {
+  const exact = agents.find(({ name }) => name === wanted);
+  if (exact) return exact;
+  const bare = (name: string): string => name.replace(/[-_\s]/g, "").toLowerCase();
+  const alike = agents.filter(({ name }) => bare(name) === bare(wanted));
+  return alike.length === 1 ? alike[0] : undefined;
+}
+
+/** The description is for people who watch: the first words of the prompt do as well. */
+function withDescription(input: JsonObject): JsonObject {
+  const { description, prompt } = input;
+  if (typeof prompt !== "string" || prompt.trim() === "" || (description !== undefined && description !== "")) return input;
+  return { ...input, description: prompt.trim().split(/\s+/).slice(0, 5).join(" ").slice(0, 80) };
 }
 
 function namesOf(agents: readonly AgentDefinition[]): string {

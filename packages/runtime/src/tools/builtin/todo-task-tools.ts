@@ -9,7 +9,7 @@ import {
   withNewTask,
   withUpdate,
 } from "../todo-tasks.ts";
-import { defineTool, type Tool, type ToolOutput } from "../tool.ts";
+import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts";
 
 const facts: ToolFacts = { kind: "note" };
 const access = async (): Promise<{ kind: "note"; resources: string[] }> => ({ kind: "note", resources: [] });
@@ -43,8 +43,13 @@ function createTool(store: TodoTaskStore): Tool {
     concurrent: false,
     forgives: { needed: [] },
     ...{ facts, access },
-    async execute(wanted) {
+    async execute(wanted, { listHooks }) {
       const { id, subject, description } = await store.change((list) => withNewTask(list, wanted));
+      const objection = await listHooks?.("TaskCreated", { id, subject, description });
+      if (objection !== undefined) {
+        await store.change((list) => withUpdate(list, { taskId: id, status: "deleted" }));
+        throw new ToolFailure(`Task #${id} was not created, a hook objects: ${objection}`);
+      }
       return answer(`Task #${id} created successfully: ${subject}`, { task: { id, subject, description } });
     },
   });
@@ -101,8 +106,15 @@ function updateTool(store: TodoTaskStore): Tool {
     concurrent: false,
     forgives: { needed: [] },
     ...{ facts, access },
-    async execute({ addBlocks = [], addBlockedBy = [], ...update }) {
+    async execute({ addBlocks = [], addBlockedBy = [], ...update }, { listHooks }) {
       const id = bare(update.taskId);
+      const before = (await store.read()).tasks.find((task) => task.id === id);
+      const isDone = update.status === "completed" && before?.status !== "completed";
+      const objection = before && isDone ? await listHooks?.("TaskCompleted", before) : undefined;
+      if (objection !== undefined) {
+        const error = `A hook objects: ${objection}`;
+        return answer(`Task #${id} is not completed. ${error}`, { success: false, taskId: id, updatedFields: [], error });
+      }
       const wanted = { ...update, taskId: id, addBlocks: addBlocks.map(bare), addBlockedBy: addBlockedBy.map(bare) };
       const updated = await store.change((list) => withUpdate(list, wanted));
       if (!updated) return answer("Task not found", { success: false, taskId: id, updatedFields: [], error: "Task not found" });

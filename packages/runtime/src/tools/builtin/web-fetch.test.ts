@@ -241,7 +241,10 @@ describe("WebFetch", () => {
   });
 
   it("refuses other schemes, credentials and what is no URL", async () => {
-    assert.equal(await bench.say(open, { url: "file:///etc/passwd" }), "Only http and https can be fetched, not file:");
+    assert.equal(
+      await bench.say(open, { url: "file:///etc/passwd" }),
+      "Only http and https can be fetched, not file: Give an address that starts with https://.",
+    );
     assert.match(await bench.say(open, { url: "http://user:secret@example.com/" }), /user name or password/);
     assert.match(await bench.say(open, { url: "example.com" }), /no valid URL/);
   });

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { defined } from "../../util/defined.ts";
 import type { Tool } from "../tool.ts";
 import { callServerTool } from "./call-server.ts";
 import type { ClientAbilities, ReachOptions } from "./reach-options.ts";
@@ -7,12 +8,15 @@ import type { McpServerConfig, McpServerConfigs } from "./server-config.ts";
 import { toServerName } from "./server-config.ts";
 import type { FilledPrompt, ServerPrompt } from "./server-prompt.ts";
 import { getPrompt } from "./server-prompts.ts";
-import { type ResourceServer, resourceTools } from "./server-resources.ts";
+import { readResource, type ResourceServer, resourceTools } from "./server-resources.ts";
 import { withToolSearch } from "../tool-search.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 import type { McpServerState } from "./server-state.ts";
 import { toToolName } from "./server-tool.ts";
 import { toToolOutput } from "./tool-result.ts";
+
+/** What a tool answers, and what of it is for programs. */
+export type ServerAnswer = { readonly text: string; readonly structuredContent?: JsonObject };
 
 export type McpOptions = Omit<ReachOptions, "roots"> &
   Partial<Pick<ClientAbilities, "roots">> & {
@@ -28,6 +32,8 @@ export type McpOptions = Omit<ReachOptions, "roots"> &
     readonly onToolsChanged?: (() => void) | undefined;
     /** Tools that take more tokens than this of every request are named only, and loaded on demand. */
     readonly toolSearchTokens?: number | undefined;
+    /** Characters of a result where neither the configuration nor the server says how many. */
+    readonly outputLimit?: number | undefined;
   };
 
 const defaultConnectMs = 10_000;
@@ -73,6 +79,13 @@ export class McpServers {
     const server = prompt && this.#having("prompts").find(({ name }) => name === prompt.server);
     if (!server) throw new RuntimeError("not-found", `The prompt ${command} is not there`);
     return await getPrompt(server, { name: prompt.name, values, signal });
+  }
+
+  /** What a resource holds, as its server gives it. */
+  async readResource(server: string, uri: string, signal: AbortSignal): Promise<JsonObject[]> {
+    const found = this.#having("resources").find(({ name }) => name === server);
+    if (!found) throw new RuntimeError("not-found", `${server} is not connected, or has no resources`);
+    return await readResource(found, uri, signal);
   }
 
   #having(what: "resources" | "prompts"): ResourceServer[] {
@@ -157,17 +170,22 @@ export class McpServers {
     return true;
   }
 
-  /** Calls a tool outside of a turn; answers its text. Rejects when there is none, or when it answers with an error. */
+  /** The text of what a tool answers outside of a turn. */
   async call(toolName: string, input: JsonObject, signal: AbortSignal): Promise<string> {
+    return (await this.answer(toolName, input, signal)).text;
+  }
+
+  /** Calls a tool outside of a turn. Rejects when there is none, or when it answers with an error. */
+  async answer(toolName: string, input: JsonObject, signal: AbortSignal): Promise<ServerAnswer> {
     for (const connection of this.#connections.values()) {
       const offer = connection.state.offers[connection.tools.findIndex(({ name }) => name === toolName)];
       if (!offer) continue;
       const params = { name: offer.name, arguments: input };
       const result = await connection.use(async (client) => await callServerTool(client, params, { signal }), signal);
-      const { content, isError } = toToolOutput(result);
+      const { content, isError, details } = toToolOutput(result);
       const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
       if (isError) throw new Error(text || `${toolName} answered with an error`);
-      return text;
+      return { text, ...defined({ structuredContent: details?.structuredContent }) };
     }
     throw new Error(`${toolName} is not there any more`);
   }

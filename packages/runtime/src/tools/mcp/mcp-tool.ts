@@ -4,6 +4,7 @@ import { type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../to
 import { callServerTool } from "./call-server.ts";
 import { callAsTask } from "./server-task.ts";
 import type { ServerTool } from "./server-tool.ts";
+import { withKeptMedia } from "./kept-media.ts";
 import { toToolOutput } from "./tool-result.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -19,16 +20,18 @@ type Binding = {
   readonly server: ServerUse;
   readonly timeoutMs: number;
   readonly limitMs?: number | undefined;
+  readonly outputLimit?: number | undefined;
 };
 
 /** A tool of a server. */
-export function toTool({ tool, name, ...binding }: Binding): Tool {
+export function toTool({ tool, name, outputLimit, ...binding }: Binding): Tool {
   return {
     name,
     description: (tool.description ?? tool.name).slice(0, maxDescription),
     inputSchema: tool.inputSchema,
     concurrent: tool.readOnly,
     comesFromServers: true,
+    ...defined({ outputLimit }),
     ...(tool.isAlwaysShown && { alwaysShown: true }),
     forgives: {}, // types only: what a server makes of other numbers and names is its own affair
     async access() {
@@ -39,7 +42,7 @@ export function toTool({ tool, name, ...binding }: Binding): Tool {
   };
 }
 
-type Call = Omit<Binding, "name"> & { readonly input: unknown; readonly context: ToolContext };
+type Call = Omit<Binding, "name" | "outputLimit"> & { readonly input: unknown; readonly context: ToolContext };
 
 async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
   let result: JsonObject;
@@ -69,7 +72,7 @@ async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Ca
       cause: error,
     });
   }
-  const output = toToolOutput(result);
+  const output = toToolOutput(await withKeptMedia(result, context));
   const misfit = await misfitOf(tool, result);
   return misfit === undefined ? output : { ...output, content: [...output.content, { type: "text", text: misfit }] };
 }

@@ -1,7 +1,7 @@
 import { Validator } from "@cfworker/json-schema";
 import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/client";
-import { draftOf } from "../input.ts";
 import { parseSchema } from "../schema.ts";
+import { draftOf, validateInTime } from "../schema-check.ts";
 
 /**
  * Checks what tools answer with the library that checks what they are given. The client's own would run code that it writes from a
@@ -12,7 +12,7 @@ export const outputValidator: jsonSchemaValidator = {
     const schema = structuredClone(parseSchema(source)); // the library writes into it
     const validator = new Validator(schema, draftOf(schema));
     return (value) => {
-      const { valid, errors } = validator.validate(value);
+      const { valid, errors } = validateInTime({ validator, schema }, value);
       if (valid) return { valid, data: value as T, errorMessage: undefined }; // as the schema says
       const errorMessage = errors.map(({ instanceLocation, error }) => `${instanceLocation}: ${error}`).join("; ");
       return { valid: false, data: undefined, errorMessage };

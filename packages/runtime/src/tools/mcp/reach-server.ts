@@ -2,7 +2,7 @@ import type { Client, Transport } from "@modelcontextprotocol/client";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { failureOf, httpStatusOf, isProtocolRefusal } from "./connect-failure.ts";
 import { createClient, type ProtocolEra } from "./create-client.ts";
-import type { ReachOptions } from "./reach-options.ts";
+import type { HttpConfig, ReachOptions } from "./reach-options.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -84,7 +84,7 @@ async function transportOf(
       const { SSEClientTransport, StreamableHTTPClientTransport } = await import("./official-client.ts");
       const { authorizedFetch } = await import("./auth/authorized-fetch.ts");
       const fetch = await authorizedFetch(boundedFetch(sameOriginFetch), config, options);
-      const shared = { requestInit: { headers: config.headers }, fetch };
+      const shared = { requestInit: { headers: await headersOf(name, config, options) }, fetch };
       const url = new URL(config.url);
       return type === "sse"
         ? new SSEClientTransport(url, shared)
@@ -96,6 +96,12 @@ async function transportOf(
     case "broken":
       throw new Error(config.problem);
   }
+}
+
+async function headersOf(name: string, config: HttpConfig, options: ReachOptions): Promise<Readonly<Record<string, string>>> {
+  if (config.headersHelper === undefined) return config.headers;
+  const { askHeadersHelper } = await import("./headers-helper.ts");
+  return { ...config.headers, ...(await askHeadersHelper(config.headersHelper, { name, url: config.url, ...options })) };
 }
 
 /** For a stream that breaks off while the server lives. */

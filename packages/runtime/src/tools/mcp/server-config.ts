@@ -22,6 +22,8 @@ export type McpServerConfig = McpServerLimits &
         readonly type: "http" | "sse";
         readonly url: string;
         readonly headers: Readonly<Record<string, string>>;
+        /** A command for a shell that prints more headers as JSON, asked whenever a connection is made. */
+        readonly headersHelper?: string;
         readonly oauth?: OAuthConfig;
         readonly source?: string;
       }
@@ -29,6 +31,8 @@ export type McpServerConfig = McpServerLimits &
     /** Not written as it should be: it fails like one that does not answer, and costs the others nothing. */
     | { readonly type: "broken"; readonly problem: string; readonly source?: string }
   );
+
+export type CallLimits = { readonly callTimeoutMs?: number; readonly outputLimit?: number };
 
 /** What the author of the configuration wants of the calls of a server. */
 export type McpServerLimits = {
@@ -40,6 +44,10 @@ export type McpServerLimits = {
   readonly disabled?: boolean;
   /** How long a call may take in all. */
   readonly callTimeoutMs?: number;
+  /** Characters of a result that the model is shown; the rest is kept in a file. */
+  readonly outputLimit?: number;
+  /** The same two for single tools, by the names the server has for them. */
+  readonly toolLimits?: Readonly<Record<string, CallLimits>>;
   /** Tools that are asked about, or refused, whatever else allows them; by the names the server has for them. */
   readonly policies?: readonly { readonly tool: string; readonly effect: "ask" | "deny" }[];
 };
@@ -88,10 +96,19 @@ export function serversIn(value: JsonObject): JsonValue {
   return isList ? servers : value;
 }
 
+/** Longer results would fill the window of most models. */
+export const maxOutputLimit = 500_000;
+
 /** Times below a second, and policies that loosen something, are left alone. What is neither known nor loose is asked about. */
 export function parseServerLimits(value: unknown): McpServerLimits {
   if (!isJsonObject(value)) return {};
-  const { timeout, tools } = value;
+  const { tools } = value;
+  const named = (Array.isArray(tools) ? tools : []).flatMap((entry) => {
+    const limits = parseCallLimits(entry);
+    return isJsonObject(entry) && typeof entry["name"] === "string" && Object.keys(limits).length > 0
+      ? [[entry["name"], limits] as const]
+      : [];
+  });
   const policies = (Array.isArray(tools) ? tools : []).flatMap((entry): NonNullable<McpServerLimits["policies"]> => {
     if (!isJsonObject(entry) || typeof entry["name"] !== "string" || entry["permission_policy"] === "always_allow") return [];
     if (entry["permission_policy"] === undefined) return [];
@@ -100,8 +117,18 @@ export function parseServerLimits(value: unknown): McpServerLimits {
   return {
     ...(value["alwaysLoad"] === true && { alwaysLoad: true }),
     ...(value["disabled"] === true && { disabled: true }),
-    ...(typeof timeout === "number" && timeout >= 1_000 && { callTimeoutMs: timeout }),
+    ...parseCallLimits(value),
+    ...(named.length > 0 && { toolLimits: Object.fromEntries(named) }),
     ...(policies.length > 0 && { policies }),
+  };
+}
+
+function parseCallLimits(value: unknown): CallLimits {
+  if (!isJsonObject(value)) return {};
+  const { timeout, maxResultSizeChars: size } = value;
+  return {
+    ...(typeof timeout === "number" && timeout >= 1_000 && { callTimeoutMs: timeout }),
+    ...(typeof size === "number" && size >= 1_000 && { outputLimit: Math.min(size, maxOutputLimit) }),
   };
 }
 
@@ -134,7 +161,10 @@ function parseServer(value: unknown, problem: (text: string) => RuntimeError): M
         throw problem("url must be an http or https address");
       const oauth = value["oauth"] === undefined ? undefined : parseOAuth(value["oauth"], problem);
       const headers = stringsOf(value["headers"], "headers", problem);
-      return { type: type === "sse" ? "sse" : "http", url, headers, ...defined({ oauth }) };
+      const { headersHelper } = value;
+      if (headersHelper !== undefined && (typeof headersHelper !== "string" || headersHelper.trim() === ""))
+        throw problem("headersHelper must be a command that prints headers as JSON");
+      return { type: type === "sse" ? "sse" : "http", url, headers, ...defined({ headersHelper, oauth }) };
     }
     case "sdk":
       return { type: "sdk", name: typeof value["name"] === "string" ? value["name"] : "" };
@@ -159,23 +189,29 @@ type Expansion = Pick<ServerReading, "env"> & {
   readonly problem: (text: string) => RuntimeError;
   /** In a place that the list of processes shows. */
   readonly visible?: boolean;
+  /** In a line for a shell, which finds variables by itself: only what cannot become a part of the line is written into it. */
+  readonly inLine?: boolean;
 };
 
 function expand(value: unknown, by: Expansion): unknown {
   if (typeof value === "string")
-    return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+    return value.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (whole, name: string, otherwise: string | undefined) => {
       if (by.visible && isSecretName(name))
         throw by.problem(`${name} would be seen by every user of the machine: put it into env`);
       if (by.isWithheld?.(name))
         throw by.problem(`${name} holds a key for models, which it is not given (passEnv would name it)`);
       const text = by.env[name] ?? otherwise;
+      if (by.inLine && !/^[\w./+@:-]+$/.test(text ?? "")) return whole;
       if (text === undefined) throw by.problem(`the variable ${name} is not set`);
       return text;
     });
   if (Array.isArray(value)) return value.map((item) => expand(item, by));
   if (isJsonObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, expand(item, { ...by, visible: key === "args" || key === "command" })]),
+      Object.entries(value).map(([key, item]) => {
+        const inLine = key === "headersHelper";
+        return [key, expand(item, { ...by, inLine, visible: inLine || key === "args" || key === "command" })];
+      }),
     );
   return value;
 }

@@ -18,6 +18,8 @@ import { withDeadline } from "./with-deadline.ts";
 export type ConnectionOptions = ReachOptions & {
   readonly connectTimeoutMs: number;
   readonly callTimeoutMs: number;
+  /** Characters of a result where neither the configuration nor the server says how many; that of every tool when absent. */
+  readonly outputLimit?: number | undefined;
   /** How long to wait before each new try to reach a server that went away. */
   readonly retryDelaysMs: readonly number[];
   readonly warn: (message: string) => void;
@@ -153,14 +155,18 @@ export class ServerConnection {
     const { connectTimeoutMs: timeout, callTimeoutMs, warn } = this.#options;
     const { tools, notes } = await listServerTools(client, { timeout, signal: this.#stop.signal });
     for (const note of notes) warn(`MCP server ${name}: ${note}`);
-    const limitMs = this.config.callTimeoutMs;
+    const { toolLimits = {}, outputLimit: usual } = this.config;
     const names = toToolNames(
       name,
       tools.map((tool) => tool.name),
     );
-    this.tools = tools.map((tool, index) =>
-      toTool({ tool, name: names[index] ?? tool.name, server: this, timeoutMs: limitMs ?? callTimeoutMs, limitMs }),
-    );
+    this.tools = tools.map((tool, index) => {
+      const own = Object.hasOwn(toolLimits, tool.name) ? toolLimits[tool.name] : undefined;
+      const limitMs = own?.callTimeoutMs ?? this.config.callTimeoutMs;
+      const outputLimit = own?.outputLimit ?? usual ?? tool.outputLimit ?? this.#options.outputLimit;
+      const limits = { timeoutMs: limitMs ?? callTimeoutMs, limitMs, outputLimit };
+      return toTool({ tool, name: names[index] ?? tool.name, server: this, ...limits });
+    });
     const offers = tools.map(({ name, description }) => ({ name, ...defined({ description }) }));
     this.state = { ...this.state, tools: this.tools.map((tool) => tool.name), offers };
   }

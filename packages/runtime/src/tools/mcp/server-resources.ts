@@ -2,7 +2,8 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts";
 import { askServer } from "./call-server.ts";
-import { toResourcePart } from "./tool-result.ts";
+import { withKeptMedia } from "./kept-media.ts";
+import { toPart } from "./tool-result.ts";
 
 /** What a server has to read, in its own words. */
 type ServerResource = {
@@ -58,7 +59,7 @@ function toResource(server: string, value: JsonValue): ServerResource[] {
 }
 
 /** What a resource holds, as the server gives it. */
-async function readResource(server: ResourceServer, uri: string, signal: AbortSignal): Promise<JsonObject[]> {
+export async function readResource(server: ResourceServer, uri: string, signal: AbortSignal): Promise<JsonObject[]> {
   const asked = { method: "resources/read", params: { uri } };
   const { contents } = await server.use(async (client) => await askServer(client, asked, { signal }), signal);
   return Array.isArray(contents) ? contents.filter(isJsonObject) : [];
@@ -99,7 +100,11 @@ function listTool(servers: () => readonly ResourceServer[], wanted: (name: strin
         list.status === "rejected" ? [`${chosen[index]?.name} did not answer: ${messageOf(list.reason)}`] : [],
       );
       const text = [found.length === 0 ? "There are no resources." : JSON.stringify(found, null, 2), ...failed].join("\n");
-      return { content: [{ type: "text", text }], isError: found.length === 0 && failed.length > 0 };
+      return {
+        content: [{ type: "text", text }],
+        isError: found.length === 0 && failed.length > 0,
+        details: { structuredContent: { resources: found } },
+      };
     },
   });
 }
@@ -126,13 +131,20 @@ function readTool(servers: () => readonly ResourceServer[], wanted: (name: strin
     },
     // The address may tell the server something, wherever that is.
     access: async ({ server, uri }) => ({ kind: "reach", resources: [`${server}:${uri}`] }),
-    async execute({ server, uri }, { signal }): Promise<ToolOutput> {
+    async execute({ server, uri }, { signal, workspace, callId }): Promise<ToolOutput> {
       const contents = await readResource(wanted(server), uri, signal).catch((error: unknown) => {
         signal.throwIfAborted();
         throw new ToolFailure(`The MCP server ${server} did not give ${uri}: ${messageOf(error)}`, { cause: error });
       });
-      const parts = contents.map(toResourcePart);
-      return { content: parts.length > 0 ? parts : [{ type: "text", text: "(the resource is empty)" }] };
+      const blocks = contents.map((resource): JsonObject => ({ type: "resource", resource }));
+      const { content } = await withKeptMedia({ content: blocks }, { workspace, callId });
+      const parts = (Array.isArray(content) ? content : []).map(toPart);
+      // What a program is told has only words: bytes are kept in files, and named in what the model reads.
+      const told = contents.map(({ blob: _, ...resource }) => resource);
+      return {
+        content: parts.length > 0 ? parts : [{ type: "text", text: "(the resource is empty)" }],
+        details: { structuredContent: { contents: told } },
+      };
     },
   });
 }

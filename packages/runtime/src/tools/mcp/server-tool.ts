@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import { shortChecksum } from "../../util/short-checksum.ts";
-import { toServerName } from "./server-config.ts";
+import { maxOutputLimit, toServerName } from "./server-config.ts";
 import { defined } from "../../util/defined.ts";
 
 /** A tool as its server describes it. */
@@ -17,6 +17,8 @@ export type ServerTool = {
   readonly readOnly: boolean;
   /** It can only be called as a task, which is begun and looked after. */
   readonly isTask: boolean;
+  /** Characters of a result that its server wants to have shown. */
+  readonly outputLimit?: number;
   /** Never one of those that are loaded on demand. */
   readonly isAlwaysShown: boolean;
 };
@@ -40,8 +42,13 @@ export function parseServerTool(value: unknown): ServerTool | undefined {
     ...defined({ problem }),
     readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
     isTask: isJsonObject(execution) && execution["taskSupport"] === "required",
+    ...limitOf(isJsonObject(meta) ? meta["anthropic/maxResultSizeChars"] : undefined),
     isAlwaysShown: isJsonObject(meta) && meta["anthropic/alwaysLoad"] === true,
   };
+}
+
+function limitOf(size: JsonValue | undefined): Pick<ServerTool, "outputLimit"> {
+  return typeof size === "number" && size > 0 ? { outputLimit: Math.min(size, maxOutputLimit) } : {};
 }
 
 /** Providers take no longer names. */

@@ -39,7 +39,7 @@ export function toPart(block: JsonValue): TextPart | ImagePart {
 }
 
 /** What a resource holds, in one piece. */
-export function toResourcePart({ text: words, blob, mimeType, uri }: JsonObject): TextPart | ImagePart {
+function toResourcePart({ text: words, blob, mimeType, uri }: JsonObject): TextPart | ImagePart {
   if (typeof words === "string") return text(words);
   if (typeof blob === "string" && nameOf(mimeType).startsWith("image/"))
     return { type: "image", mediaType: nameOf(mimeType), data: blob };

@@ -15,8 +15,20 @@ function updated(text: string, lines: readonly string[]): string {
   const [file] = parsed.files;
   if (file?.type !== "update") return "no update";
   const applied = applyHunks(text, file.hunks);
-  return applied.type === "applied" ? applied.text : `hunk ${applied.hunk}: no ${applied.missing}`;
+  switch (applied.type) {
+    case "applied":
+      return applied.text;
+    case "misfit":
+      return `hunk ${applied.hunk}: no ${applied.missing}`;
+    case "ambiguous":
+      return `hunk ${applied.hunk}: lines ${applied.lines.join(" and ")}`;
+    case "uneven":
+      return `hunk ${applied.hunk}: uneven at line ${applied.line}`;
+  }
 }
+
+const tabs = "def a():\n\tif x:\n\t\treturn 1\n\ndef b():\n\tif x:\n\t\treturn 1\n";
+const braces = "void a()\n{\n\tx;\n}\n\nvoid b()\n{\n\tx;\n}\n";
 
 describe("the hunks of a patch", () => {
   const cases: readonly (readonly [fact: string, text: string, lines: readonly string[], after: string])[] = [
@@ -34,10 +46,71 @@ describe("the hunks of a patch", () => {
     ["pass over numbers of a unified diff", "a\nb\n", ["@@ -1,2 +1,2 @@", " a", "-b", "+B"], "a\nB\n"],
     ["fit where white space at the end differs", "a  \nb\n", [" a", "-b", "+B"], "a  \nB\n"],
     [
-      "fit where the indentation differs, and keep the lines of the file",
+      "fit where the indentation differs, and get that of the file",
+      tabs,
+      ["@@ def b():", "     if x:", "-        return 1", "+        y = 2", "+        return y"],
+      "def a():\n\tif x:\n\t\treturn 1\n\ndef b():\n\tif x:\n\t\ty = 2\n\t\treturn y\n",
+    ],
+    [
+      "get as much indentation as they lack",
+      "f\n    if x:\n        b\n",
+      [" if x:", "-    b", "+    c", "+      d"],
+      "f\n    if x:\n        c\n          d\n",
+    ],
+    [
+      "do not fit where the indentation differs from line to line",
       "\tif x:\n\t\tb\n",
       [" if x:", "-b", "+c"],
-      "\tif x:\nc\n",
+      "hunk 1: uneven at line 1",
+    ],
+    ["remove where nothing is to be indented", "\tif x:\n\t\tb\n", [" if x:", "-b"], "\tif x:\n"],
+    [
+      "keep each line that stays as the file has it",
+      'p("x")\na\np(\u201cx\u201d)\nb\nc\n',
+      ["-a", "+A", ' p("x")', "-b", "+B", " c "],
+      'p("x")\nA\np(\u201cx\u201d)\nB\nc\n',
+    ],
+    [
+      "are refused where white space differs and two places fit",
+      tabs,
+      ["@@", "     if x:", "-        return 1", "+        y = 2"],
+      "hunk 1: lines 2 and 6",
+    ],
+    ["are refused where two places fit exactly", tabs, ["@@", "-\t\treturn 1", "+\t\treturn 2"], "hunk 1: lines 3 and 7"],
+    ["take the place that fits exactly before one that nearly does", "  x\nx\n", ["-x", "+y"], "  x\ny\n"],
+    ["mean what belongs to the anchor", tabs, ["@@ def a():", "-\t\treturn 1", "+\t\treturn 2"], tabs.replace("1", "2")],
+    ["mean what belongs to the anchor between brackets", braces, ["@@ void a()", "-\tx;", "+\ty;"], braces.replace("x", "y")],
+    [
+      "are refused where two places belong to the anchor",
+      "c\n f\n  x\n g\n  x\n",
+      ["@@ c", "-  x", "+  y"],
+      "hunk 1: lines 3 and 5",
+    ],
+    [
+      "are refused where two places have the anchor",
+      "c\n f\n  x\nd\n f\n  x\n",
+      ["@@ f", "-  x", "+  y"],
+      "hunk 1: lines 3 and 6",
+    ],
+    ["do not add behind an anchor that is there twice", "f\na\nf\n", ["@@ f", "+x"], "hunk 1: lines 1 and 3"],
+    [
+      "go back to an anchor above",
+      "f\n x\ng\n x\nh\n x\n",
+      ["@@ g", "- x", "+ y", "@@ f", "- x", "+ z"],
+      "f\n z\ng\n y\nh\n x\n",
+    ],
+    ["are told apart by the hunk before", "x\nm\nx\n", ["@@", "-m", "+M", "@@", "-x", "+y"], "x\nM\ny\n"],
+    [
+      "are refused where two places fit below the hunk before",
+      "m\nx\nx\n",
+      ["@@", "-m", "+M", "@@", "-x", "+y"],
+      "hunk 2: lines 2 and 3",
+    ],
+    [
+      "are refused where there are more places than hunks alike",
+      "a\na\na\n",
+      ["@@", "-a", "+1", "@@", "-a", "+2"],
+      "hunk 1: lines 1 and 2 and 3",
     ],
     ["fit where quotation marks differ", "say(\u201chi\u201d)\nb\n", [' say("hi")', "-b", "+B"], "say(\u201chi\u201d)\nB\n"],
     ["keep line endings of Windows", "a\r\nb\r\n", [" a", "-b", "+B", "+C"], "a\r\nB\r\nC\r\n"],
@@ -57,11 +130,42 @@ describe("the hunks of a patch", () => {
     });
 });
 
+describe("two places alike", () => {
+  const blocks = [["x"], ["if x:", "    return 1"], ["{", "  a", "", "  b", "}"], ["say(\u201chi\u201d)", "\tend"]];
+  const shapes: readonly ((line: string) => string)[] = [
+    (line) => line,
+    (line) => `${line}  `,
+    (line) => `\t${line}`,
+    (line) => line.replaceAll(/[\u201c\u201d]/g, '"'),
+  ];
+  const between = [[], ["other"], ["", "def b():", ""]];
+  for (const block of blocks)
+    it(`are never changed without an anchor: ${JSON.stringify(block)}`, () => {
+      for (const first of shapes)
+        for (const second of shapes)
+          for (const sent of shapes)
+            for (const gap of between) {
+              const text = ["top", ...block.map(first), ...gap, ...block.map(second), "end", ""].join("\n");
+              const alike =
+                first === second ||
+                ![first, second].some((shape) => block.every((line) => shape(line).trimEnd() === sent(line).trimEnd()));
+              if (!alike) continue; // one of them is what was sent
+              const after = updated(text, ["@@", ...block.map((line) => `-${sent(line)}`), "+new"]);
+              assert.equal(
+                after,
+                `hunk 1: lines 2 and ${2 + block.length + gap.length}`,
+                JSON.stringify([text, sent(block[0] ?? "")]),
+              );
+            }
+    });
+});
+
 describe("a patch", () => {
   const file = ["*** Add File: a.txt", "+one"];
   const read: readonly (readonly [fact: string, text: string])[] = [
     ["with all its marks", ["*** Begin Patch", ...file, "*** End Patch"].join("\n")],
-    ["without its end", ["*** Begin Patch", ...file].join("\n")],
+    ["without its marks", file.join("\n")],
+    ["whose fence is its end", ["```", "*** Begin Patch", ...file, "```"].join("\n")],
     ["without its beginning", [...file, "*** End Patch"].join("\n")],
     [
       "in the shell command that would apply it",
@@ -78,6 +182,7 @@ describe("a patch", () => {
 
   for (const [text, problem] of [
     ["", /names no file/],
+    ["*** Begin Patch\n*** Update File: a\n-one\n-two\n+on", /may have been cut off/],
     ["*** Begin Patch\nhello\n*** End Patch", /belongs to no file/],
     ["*** Begin Patch\n*** Update File: a\n*** End Patch", /no lines that change anything/],
     ["*** Begin Patch\n*** Update File: a\nhello\n*** End Patch", /begins with none of/],
@@ -154,6 +259,34 @@ describe("apply_patch", () => {
     assert.match(said, /Nothing was changed: the lines of hunk 1 cannot be found in b\.txt\. .*Line 2 matches its beginning/s);
     assert.equal(text("b.txt"), "alpha\nbeta\n");
   });
+
+  for (const [fact, lines, said] of [
+    [
+      "refuses what fits twice",
+      ["@@", "-\t\treturn 1", "+\t\treturn 2"],
+      /^Nothing was changed: hunk 1 fits t\.py in 2 places \(lines 3, 7\)\. Add lines that stay .* @@ def b\(\):$/,
+    ],
+    [
+      "refuses what fits twice but for white space",
+      ["@@", "     if x:", "-        return 1", "+        y"],
+      /hunk 1 fits t\.py in 2 places \(lines 2, 6\)/,
+    ],
+    [
+      "shows what it cannot indent",
+      ["@@ def b():", " if x:", "-return 1", "+y"],
+      /^Nothing was changed: hunk 1 fits line 6 .* Send its lines as the file has them\./,
+    ],
+  ] as const)
+    it(fact, async () => {
+      bench.write("t.py", tabs);
+      assert.match(
+        await bench.say(applyPatchTool, {
+          input: ["*** Begin Patch", "*** Update File: t.py", ...lines, "*** End Patch"].join("\n"),
+        }),
+        said,
+      );
+      assert.equal(text("t.py"), tabs);
+    });
 
   it("builds on what an earlier part of the same patch made", async () => {
     bench.write("c.txt", "1\n2\n");

@@ -6,14 +6,17 @@ export type FilePatch =
   | { readonly type: "delete"; readonly path: string }
   | { readonly type: "update"; readonly path: string; readonly moveTo?: string | undefined; readonly hunks: readonly Hunk[] };
 
-/** `anchors`: lines above the place, one below the other. `before` and `after` share the lines that stay. */
+/** `anchors`: lines above the place, one below the other. */
 export type Hunk = {
   readonly anchors: readonly string[];
   readonly before: readonly string[];
-  readonly after: readonly string[];
+  readonly after: readonly LineAfter[];
   /** The last of these lines is the last of the file. */
   readonly atEnd: boolean;
 };
+
+/** `stays`: which line of `before` it is. Absent: the patch brings it. */
+export type LineAfter = { readonly text: string; readonly stays?: number };
 
 export type ParsedPatch =
   | { readonly type: "patch"; readonly files: readonly FilePatch[] }
@@ -25,11 +28,14 @@ const shape =
   'In an update, lines begin with " " (stays), "-" (goes) or "+" (comes), and @@ with a line of the file says where.';
 
 /**
- * The patch language of OpenAI's models. What models get wrong and can mean only one thing is understood: a missing beginning or end, the
- * shell around it, fences, and empty lines without the space in front.
+ * The patch language of OpenAI's models. What models get wrong and can mean only one thing is understood: missing marks, the shell around
+ * it, fences, and empty lines without the space in front. One that begins and has no end may have been cut off, and is none.
  */
 export function parsePatch(text: string): ParsedPatch {
-  const lines = unwrap(text.replaceAll("\r\n", "\n").split("\n"));
+  const written = text.replaceAll("\r\n", "\n").split("\n");
+  if (isCut(written))
+    return problem('The patch begins and does not end: it may have been cut off. Send it whole, with "*** End Patch".');
+  const lines = unwrap(written);
   const files: FilePatch[] = [];
   let at = 0;
   while (at < lines.length) {
@@ -55,9 +61,16 @@ function problem(words: string): ParsedPatch {
   return { type: "problem", problem: words };
 }
 
+const isMark = (line: string, word: "Begin" | "End"): boolean => new RegExp(`^\\s*\\*{3}\\s*${word} Patch\\b`, "i").test(line);
+
+/** What closes the fence or the here-document around it is an end too. */
+function isCut(lines: readonly string[]): boolean {
+  const isClosed = lines.some((line, index) => isMark(line, "End") || isTail(line, index, lines));
+  return !isClosed && lines.some((line) => isMark(line, "Begin"));
+}
+
 /** Without what stands around it: `apply_patch <<'EOF'`, fences, and the marks of its beginning and end. */
 function unwrap(lines: readonly string[]): string[] {
-  const isMark = (line: string, word: string): boolean => new RegExp(`^\\s*\\*{3}\\s*${word} Patch\\b`, "i").test(line);
   const begin = lines.findIndex((line) => isMark(line, "Begin"));
   const end = lines.findLastIndex((line) => isMark(line, "End"));
   if (begin !== -1)
@@ -106,7 +119,7 @@ function withoutEmptyEnd(lines: readonly string[]): readonly string[] {
   return lines.slice(0, lines.findLastIndex((line) => line.trim() !== "") + 1);
 }
 
-type OpenHunk = { anchors: string[]; before: string[]; after: string[]; atEnd: boolean };
+type OpenHunk = { anchors: string[]; before: string[]; after: LineAfter[]; atEnd: boolean };
 
 function toHunks(body: readonly string[], path: string): Hunk[] | string {
   const hunks: OpenHunk[] = [];
@@ -130,10 +143,10 @@ function toHunks(body: readonly string[], path: string): Hunk[] | string {
     }
     hunk ??= open();
     if (line.startsWith("-")) hunk.before.push(line.slice(1));
-    else if (line.startsWith("+")) hunk.after.push(line.slice(1));
+    else if (line.startsWith("+")) hunk.after.push({ text: line.slice(1) });
     else if (line.startsWith(" ") || line === "") {
+      hunk.after.push({ text: line.slice(1), stays: hunk.before.length });
       hunk.before.push(line.slice(1));
-      hunk.after.push(line.slice(1));
     } else if (line.startsWith("\\"))
       continue; // diff's note that there is no newline at the end
     else

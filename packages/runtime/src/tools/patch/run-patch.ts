@@ -6,10 +6,10 @@ import { explainMissing } from "../edit-hints.ts";
 import { rememberFile } from "../file-memory.ts";
 import { explainPlaceholder, refuseMasks, refuseMasksInCall, refusePlaceholders } from "../hidden-values.ts";
 import { loadFile, loadFileIfPresent, removeFile, saveFile } from "../load-file.ts";
-import { linesNow } from "../changed-lines.ts";
+import { linesInWords, linesNow } from "../changed-lines.ts";
 import { decodeText, encodeText, nameOfEncoding, type TextEncoding } from "../text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
-import { applyHunks } from "./apply-hunks.ts";
+import { applyHunks, type Refused } from "./apply-hunks.ts";
 import { type FilePatch, parsePatch } from "./parse-patch.ts";
 
 /** What one file becomes. `text` is undefined for one that goes. */
@@ -99,21 +99,35 @@ async function added(lines: readonly string[], place: Place, { context, known }:
 async function changed(file: FilePatch & { type: "update" }, place: Place, scene: Scene): Promise<Change> {
   const { text, encoding, before } = await textOf(place, scene);
   const applied = applyHunks(text, file.hunks);
-  if (applied.type === "misfit") {
-    const wanted = applied.wanted.join("\n");
-    const what =
-      applied.missing === "anchor" ? `the line behind @@ of hunk ${applied.hunk}` : `the lines of hunk ${applied.hunk}`;
-    throw new ToolFailure(
-      `Nothing was changed: ${what} cannot be found in ${place.name}. ${explainPlaceholder(wanted) ?? explainMissing(text, wanted)}`,
-    );
-  }
+  if (applied.type !== "applied") throw new ToolFailure(`Nothing was changed: ${explain(applied, text, place.name)}`);
   refusePlaceholders(applied.text, { before: text, name: place.name });
   const note = applied.loose
-    ? "White space or punctuation of the patch differs from the file; the only fitting place was taken."
+    ? "White space or punctuation of the patch differs from the file; the only fitting place was taken, and new lines are indented as it is."
     : undefined;
   const known = scene.known.get(place.path);
   const { created = false, mark = "M" } = known ?? {};
   return { ...place, mark, before, text: applied.text, encoding, lines: applied.lines, created, note };
+}
+
+function explain(refused: Refused, text: string, name: string): string {
+  const { hunk } = refused;
+  switch (refused.type) {
+    case "misfit": {
+      const wanted = refused.wanted.join("\n");
+      const what = refused.missing === "anchor" ? `the line behind @@ of hunk ${hunk}` : `the lines of hunk ${hunk}`;
+      return `${what} cannot be found in ${name}. ${explainPlaceholder(wanted) ?? explainMissing(text, wanted)}`;
+    }
+    case "ambiguous":
+      return (
+        `hunk ${hunk} fits ${name} in ${refused.lines.length} places (${linesInWords(refused.lines)}). Add lines that stay above and below ` +
+        "the change until only one fits, or put the function or class it is in behind @@, as in @@ def b():"
+      );
+    case "uneven":
+      return (
+        `hunk ${hunk} fits line ${refused.line} of ${name} only when white space is ignored, and how to indent its new lines cannot be told. ` +
+        `Send its lines as the file has them. ${explainMissing(text, refused.wanted.join("\n"))}`
+      );
+  }
 }
 
 async function moved(from: Change, path: string, { context, known }: Scene): Promise<Change[]> {

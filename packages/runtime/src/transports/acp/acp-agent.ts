@@ -5,6 +5,7 @@ import type { AgentEvent } from "../../protocol/events.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { AcpClient, AcpHost, SessionWish } from "./acp-host.ts";
 import { AcpSession } from "./acp-session.ts";
+import type { EditorCapabilities } from "./client-editor.ts";
 import type { UpdatesOptions } from "./session-updates.ts";
 import type { ConfigOption, ContentBlock, McpServer, PromptResponse, SessionInfo, SessionModes } from "./wire.ts";
 
@@ -26,6 +27,7 @@ export class AcpAgent {
   readonly #client: AcpClient;
   readonly #sessions = new Map<string, AcpSession>();
   #shows: UpdatesOptions["shows"] = { notices: false, compactions: false };
+  #can: EditorCapabilities = {};
   #closing: Promise<void> | undefined;
 
   constructor(host: AcpHost, client: AcpClient) {
@@ -36,6 +38,7 @@ export class AcpAgent {
   /** There is one version so far: a client that speaks another one is told so, and leaves. */
   initialize({ clientCapabilities: can }: { clientCapabilities?: ClientCapabilities | undefined }): InitializeAnswer {
     this.#shows = { notices: Boolean(can?.session?.notices), compactions: Boolean(can?.session?.compaction) };
+    this.#can = can ?? {};
     const isStored = this.#host.store !== undefined;
     return {
       protocolVersion: 1,
@@ -167,7 +170,7 @@ export class AcpAgent {
       });
     const plan = await this.#host.plan(wish);
     const { warn } = this.#host;
-    const session = new AcpSession(plan, { client: this.#client, shows: this.#shows, warn });
+    const session = new AcpSession(plan, { client: this.#client, shows: this.#shows, can: this.#can, warn });
     if (this.#closing || this.#sessions.has(session.id)) {
       await session.close();
       throw this.#closing
@@ -210,7 +213,7 @@ const keyMethod = "provider-key";
 const keyAdvice =
   "Give the agent a key in its environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …), or set up a provider in a terminal with: outrider providers add";
 
-export type ClientCapabilities = { session?: { notices?: unknown; compaction?: unknown } | null };
+export type ClientCapabilities = EditorCapabilities & { session?: { notices?: unknown; compaction?: unknown } | null };
 
 export type InitializeAnswer = {
   protocolVersion: number;

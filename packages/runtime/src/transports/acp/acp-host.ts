@@ -4,6 +4,7 @@ import type { Effort } from "../../model/model.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
+import type { SessionOptions } from "../../session/session-options.ts";
 import type { McpServer, PermissionQuestion, SessionUpdate } from "./wire.ts";
 
 /** What a client asks for when it wants a session, new or stored. */
@@ -19,6 +20,10 @@ export type SessionWish = {
 export interface PlannedSession {
   readonly sessionId: string;
   readonly cwd: string;
+  /** Real paths of all folders that the client has opened; `cwd` when absent. */
+  readonly folders?: readonly string[];
+  /** Variables that no program of the session gets. */
+  readonly withheld?: readonly string[];
   readonly provider: string;
   readonly model: string;
   readonly models: readonly { readonly id: string; readonly description?: string }[];
@@ -34,7 +39,7 @@ export interface PlannedSession {
   /** The same with another model, perhaps another provider's. */
   withModel(model: string): Promise<PlannedSession>;
   /** Called with the first prompt; opened by the caller, who listens from before that. */
-  start(mode: PermissionMode): Promise<StartedSession>;
+  start(mode: PermissionMode, editor?: SessionOptions["editor"]): Promise<StartedSession>;
   /** Lets go of what was begun for it, whether it was started or not. */
   close(): Promise<void>;
 }
@@ -76,4 +81,6 @@ export interface AcpClient {
   update(sessionId: string, update: SessionUpdate): Promise<void>;
   /** Rejects at once when the signal aborts. */
   askPermission(question: PermissionQuestion, signal: AbortSignal): Promise<unknown>;
+  /** Any other request; rejects where the client refuses it, and when nobody is there any more. Without it, the client's files and terminals are not used. */
+  request?(method: string, params: object): Promise<unknown>;
 }

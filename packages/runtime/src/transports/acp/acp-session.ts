@@ -11,6 +11,7 @@ import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { SessionWriter } from "../session-writer.ts";
 import type { AcpClient, PlannedSession, StartedSession } from "./acp-host.ts";
+import { clientEditor, type EditorCapabilities } from "./client-editor.ts";
 import { permissionOptions, toAnswer } from "./permission-question.ts";
 import { toUserMessage } from "./prompt-input.ts";
 import { toPromptResponse } from "./prompt-result.ts";
@@ -21,10 +22,14 @@ import type { AvailableCommand, ConfigOption, ContentBlock, PromptResponse, Sess
 export type AcpSessionOptions = {
   readonly client: AcpClient;
   readonly shows: UpdatesOptions["shows"];
+  readonly can: EditorCapabilities;
   readonly warn: (line: string) => void;
 };
 
-/** One session as a client sees it: one prompt at a time; whatever happens meanwhile is told in order, before the prompt is answered. */
+/** How many prompts may wait for the one that runs. */
+const maxWaiting = 8;
+
+/** One session as a client sees it: one prompt after the other; whatever happens meanwhile is told in order, before the prompt is answered. */
 export class AcpSession {
   readonly id: string;
   readonly #options: AcpSessionOptions;
@@ -34,7 +39,7 @@ export class AcpSession {
   #effort: Effort | undefined;
   #starting: Promise<StartedSession> | undefined;
   #started: StartedSession | undefined;
-  #turn: AbortController | undefined;
+  readonly #prompts = new Set<AbortController>();
   #answered: Promise<unknown> = Promise.resolve();
   #writer: SessionWriter | undefined;
 
@@ -48,7 +53,7 @@ export class AcpSession {
   }
 
   get busy(): boolean {
-    return this.#turn !== undefined;
+    return this.#prompts.size > 0;
   }
 
   get state(): { modes: SessionModes; configOptions: ConfigOption[] } {
@@ -77,33 +82,49 @@ export class AcpSession {
     await this.#tell([{ sessionUpdate: "available_commands_update", availableCommands: commands.map(toAvailable) }]);
   }
 
-  /** Answers how the prompt went. Rejects where the protocol has no word for it. */
+  /** Answers how the prompt went, those before it first. Rejects where the protocol has no word for it. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
-    if (this.#turn)
-      throw new RuntimeError("busy", "A prompt of this session is being worked on", {
-        hint: "Wait for its answer, or send session/cancel first",
+    if (this.#prompts.size > maxWaiting)
+      throw new RuntimeError("busy", `${maxWaiting} prompts of this session wait already`, {
+        hint: "Wait for their answers, or send session/cancel first",
         retryable: true,
       });
     const message = toUserMessage(blocks);
     const turn = new AbortController();
-    this.#turn = turn;
-    const cancel = (): void => this.cancel();
+    this.#prompts.add(turn);
+    const cancel = (): void => this.#cancel(turn);
     signal.addEventListener("abort", cancel, { once: true });
-    const answered = this.#runPrompt(message, turn.signal);
-    this.#answered = answered.catch(() => {}); // whoever prompts hears it
+    const before = this.#answered;
+    const answered = untilAborted(before, turn.signal).then(
+      () => this.#runPrompt(message, turn.signal),
+      (): PromptResponse => ({ stopReason: "cancelled" }), // nothing of it was begun
+    );
+    this.#answered = Promise.allSettled([before, answered]); // whoever prompts hears it
     try {
       return await answered;
     } finally {
       signal.removeEventListener("abort", cancel);
       turn.abort(); // questions that are still open have lost their sense
-      this.#turn = undefined;
+      this.#prompts.delete(turn);
     }
   }
 
-  /** The prompt is answered as cancelled when everything it began has stopped. */
+  /** All prompts are answered as cancelled when everything they began has stopped. */
   cancel(): void {
-    this.#turn?.abort();
+    for (const turn of this.#prompts) turn.abort();
     this.#started?.abort("abort");
+  }
+
+  #cancel(turn: AbortController): void {
+    const isRunning = turn === this.#turn;
+    turn.abort();
+    if (isRunning) this.#started?.abort("abort");
+  }
+
+  /** That of the prompt that runs; the others wait for it. */
+  get #turn(): AbortController | undefined {
+    const [first] = this.#prompts;
+    return first;
   }
 
   async setMode(value: string): Promise<void> {
@@ -125,7 +146,7 @@ export class AcpSession {
 
   /** Ends the prompt, everything that runs and the connections to servers. */
   async close(reason: "abort" | "signal" = "abort"): Promise<void> {
-    this.#turn?.abort();
+    for (const turn of this.#prompts) turn.abort();
     this.#started?.abort(reason);
     await this.#answered;
     if (!this.#started) await this.#plan.close(); // a server that is still being waited for is not waited for any more
@@ -162,7 +183,7 @@ export class AcpSession {
   }
 
   async #start(): Promise<StartedSession> {
-    const session = await this.#plan.start(this.#mode);
+    const session = await this.#plan.start(this.#mode, this.#editor());
     this.#writer = new SessionWriter(session, (event) => this.#tellEvent(session, event));
     try {
       await session.open();
@@ -176,10 +197,19 @@ export class AcpSession {
     return session;
   }
 
+  #editor(): ReturnType<typeof clientEditor> {
+    const { client, can } = this.#options;
+    const { folders = [this.#plan.cwd], withheld = [] } = this.#plan;
+    const onTerminal = (callId: string, terminalId: string): void =>
+      void this.#tell(this.#updates.showTerminal(callId, terminalId));
+    return clientEditor({ client, can, folders, withheld, sessionId: this.id, onTerminal });
+  }
+
   /** The session waits for a client that is slow to read. One that has left is told nothing, and keeps nothing waiting. */
   async #tellEvent(session: StartedSession, event: AgentEvent): Promise<void> {
     await this.#tell(this.#updates.encode(event));
     if (event.type === "permission.requested" && this.#plan.answersPermissions) this.#ask(session, session.openPermission(event));
+    if (event.type === "tool.ended" && event.details?.moreSkills) await this.announceCommands();
     if (event.type === "session.changed" && event.permissionMode) await this.#followMode(session);
     if (event.type === "warning.raised") this.#options.warn(event.message);
   }

@@ -1,13 +1,14 @@
-import { isJsonObject, type ToolResultPart } from "../../protocol/content.ts";
+import { isJsonObject } from "../../protocol/content.ts";
 import type { AgentEvent, DiffLine } from "../../protocol/events.ts";
+import { ownContent, ownText } from "../../protocol/own-content.ts";
 import { shownFacts } from "../../tools/builtin/presentation.ts";
 import { absolutePath } from "./describe-call.ts";
 import type { ToolCallContent, ToolCallFields } from "./wire.ts";
 
-/** How a call went: a change of a file as what changed, anything else as what the model was told. */
+/** How a call went: a change of a file as what changed, anything else as what the tool answered. */
 export function toCallResult(event: AgentEvent<"tool.ended">, call: { input: unknown; cwd: string }): ToolCallFields {
-  const { status, result, details } = event;
-  const output = textOfResult(result);
+  const { status, details } = event;
+  const output = ownText(event);
   const changes = status === "ok" ? toChanges(event, call) : [];
   const content = changes.length > 0 ? changes : toContent(event);
   return {
@@ -19,10 +20,6 @@ export function toCallResult(event: AgentEvent<"tool.ended">, call: { input: unk
       ...(details?.fullOutputPath !== undefined && { fullOutputPath: details.fullOutputPath }),
     },
   };
-}
-
-function textOfResult({ content }: ToolResultPart): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 function toChanges({ details }: AgentEvent<"tool.ended">, { input, cwd }: { input: unknown; cwd: string }): ToolCallContent[] {
@@ -48,9 +45,9 @@ function toHunks(lines: readonly DiffLine[]): { oldText: string; newText: string
     .map(({ old, fresh }) => ({ oldText: old.join("\n"), newText: fresh.join("\n") }));
 }
 
-function toContent({ name, result }: AgentEvent<"tool.ended">): ToolCallContent[] {
-  const isPlain = shownFacts(name)?.shown?.isPlain; // clients show text as Markdown
-  return result.content.flatMap((part): ToolCallContent[] => {
+function toContent(event: AgentEvent<"tool.ended">): ToolCallContent[] {
+  const isPlain = shownFacts(event.name)?.shown?.isPlain; // clients show text as Markdown
+  return ownContent(event).flatMap((part): ToolCallContent[] => {
     if (part.type === "image")
       return [{ type: "content", content: { type: "image", data: part.data, mimeType: part.mediaType } }];
     if (part.text === "") return [];

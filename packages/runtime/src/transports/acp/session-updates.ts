@@ -5,7 +5,7 @@ import { toCallResult } from "./call-result.ts";
 import { type CallDescription, describeCall } from "./describe-call.ts";
 import { toNotices } from "./notices.ts";
 import { TaskUpdates } from "./task-updates.ts";
-import type { ContentBlock, PermissionQuestion, PlanEntry, SessionUpdate } from "./wire.ts";
+import type { ContentBlock, PermissionQuestion, PlanEntry, SessionUpdate, ToolCallContent } from "./wire.ts";
 import { defined } from "../../util/defined.ts";
 import { builtinFacts } from "../../tools/builtin/facts.ts";
 
@@ -28,6 +28,8 @@ export class SessionUpdates {
   readonly #options: UpdatesOptions;
   #cwd: string;
   readonly #calls = new Map<string, Call>();
+  /** Where the client shows what the programs of calls print. */
+  readonly #terminals = new Map<string, string>();
   #answer: Answer | undefined;
   /** Calls of the last answer that have not ended. */
   readonly #open = new Set<string>();
@@ -102,6 +104,13 @@ export class SessionUpdates {
     this.#usage = noUsage;
     this.#hasNewUsage = this.#context !== undefined;
     return this.#tellUsage();
+  }
+
+  /** The client itself shows what the program of a call prints, from here on and after its end. */
+  showTerminal(callId: string, terminalId: string): SessionUpdate[] {
+    this.#terminals.set(callId, terminalId);
+    const known = [...this.#calls.keys()].filter((id) => id === callId || id.endsWith(`:${callId}`));
+    return known.map((toolCallId) => ({ sessionUpdate: "tool_call_update", toolCallId, ...this.#terminalOf(callId) }));
   }
 
   /** What all models were given and gave since the last time this was asked. */
@@ -203,14 +212,19 @@ export class SessionUpdates {
     const isSame = known !== undefined && JSON.stringify(known.input) === JSON.stringify(input);
     return [
       ...(isSame ? [] : this.#announce(event, event)),
-      { sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" },
+      { sessionUpdate: "tool_call_update", toolCallId, status: "in_progress", ...this.#terminalOf(callId) },
     ];
+  }
+
+  #terminalOf(callId: string): { content?: ToolCallContent[] } {
+    const terminalId = this.#terminals.get(callId);
+    return terminalId === undefined ? {} : { content: [{ type: "terminal", terminalId }] };
   }
 
   /** The latest of what a call says of itself; its result takes the place of that. */
   #tellProgress(event: AgentEvent<"tool.progress">): SessionUpdate[] {
     const toolCallId = idOf(event, event.callId);
-    if (event.text === "" || !this.#calls.has(toolCallId)) return [];
+    if (event.text === "" || !this.#calls.has(toolCallId) || this.#terminals.has(event.callId)) return [];
     const content = { type: "text", text: event.text } as const;
     return [{ sessionUpdate: "tool_call_update", toolCallId, content: [{ type: "content", content }] }];
   }
@@ -222,7 +236,8 @@ export class SessionUpdates {
     this.#calls.delete(toolCallId);
     if (event.taskId === undefined) this.#open.delete(event.callId);
     const { title, kind, input } = call ?? { title: event.name, kind: "other" as const, input: {} };
-    const result = toCallResult(event, { input, cwd: this.#cwd });
+    const result = { ...toCallResult(event, { input, cwd: this.#cwd }), ...this.#terminalOf(event.callId) };
+    this.#terminals.delete(event.callId);
     return [
       ...announced,
       { sessionUpdate: "tool_call_update", toolCallId, title, kind, ...result },
@@ -236,6 +251,7 @@ export class SessionUpdates {
   #failOpenCalls(): SessionUpdate[] {
     const left = [...this.#calls.keys()];
     this.#calls.clear();
+    this.#terminals.clear();
     return left.map((toolCallId) => ({ sessionUpdate: "tool_call_update", toolCallId, status: "failed" }));
   }
 

@@ -16,6 +16,7 @@ export type ToolCallStatus = "pending" | "in_progress" | "completed" | "failed";
 
 export type ToolCallContent =
   | { type: "content"; content: ContentBlock }
+  | { type: "terminal"; terminalId: string }
   | { type: "diff"; path: string; oldText?: string | null; newText: string };
 
 export type Meta = { [key: string]: unknown };

@@ -51,6 +51,11 @@ export type AcceptedRemotely = {
 };
 export type PromptResult = AcceptedRemotely & { readonly outcome: Outcome };
 
+type PromptFrame =
+  | ({ readonly type: "result" } & PromptResult)
+  | { readonly type: "accepted" }
+  | Extract<ServerFrame, { readonly type: "stream.ended" }>;
+
 export type WatchOptions = {
   /** The last event that is known; from now on when absent. */
   readonly after?: number | undefined;
@@ -107,7 +112,25 @@ export class OutriderClient {
 
   /** A prompt to its end. */
   async prompt(id: string, input: PromptInput, { mode, key, signal }: PromptOptions = {}): Promise<PromptResult> {
-    return await this.#json("POST", path(id, "messages"), { body: { ...toBody(input), mode }, key, signal });
+    // As a stream, which is never silent for long: a turn of hours outlasts the patience of `fetch` and of proxies.
+    const response = await this.#ask("POST", `${path(id, "messages")}?types=result`, {
+      ...{ body: { ...toBody(input), mode }, key, signal },
+      headers: { accept: "text/event-stream" },
+    });
+    for await (const { data } of readFrames(response)) {
+      const frame = JSON.parse(data) as PromptFrame;
+      if (frame.type === "result") {
+        const { type: _, ...result } = frame;
+        return result;
+      }
+      if (frame.type === "stream.ended") throw new OutriderError(503, frame.error);
+    }
+    throw new OutriderError(503, {
+      code: "closed",
+      message: "The connection ended before the turn did",
+      retryable: true,
+      hint: "The prompt goes on: sent again with the same key, it is answered with how it went",
+    });
   }
 
   /** A prompt that is on record; its turn is told by events. */

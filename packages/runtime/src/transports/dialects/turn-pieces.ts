@@ -1,6 +1,7 @@
 import { callsOf, textOf, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { ownContent } from "../../protocol/own-content.ts";
 
 /** What front ends show of a turn, in order. Blocks do not overlap: one is at its end before the next begins. */
 export type Piece =
@@ -54,8 +55,8 @@ export class TurnPieces {
       case "message.ended":
         return this.#endAnswer(event);
       case "tool.ended": {
-        const { callId, name, status, result } = event;
-        return [{ type: "call-end", callId, name, text: textOf(result.content), isError: status !== "ok" }];
+        const { callId, name, status } = event;
+        return [{ type: "call-end", callId, name, text: textOf(ownContent(event)), isError: status !== "ok" }];
       }
       case "turn.ended":
         return [...this.#endBlock(), { type: "turn-end", outcome: event.outcome, usage: event.usage }];

@@ -7,6 +7,7 @@ import { toClaudeUsage } from "./claude-usage.ts";
 import { frameUuid } from "./frame-uuid.ts";
 import type { StreamedBlock } from "./partial-messages.ts";
 import { defined } from "../../util/defined.ts";
+import { toServerToolBlock } from "./server-tool-block.ts";
 
 /**
  * One frame per block. Where deltas are shown a block's frame comes as soon as the block is whole; the rest of the message follows
@@ -77,12 +78,13 @@ export class AssistantFrames {
   }
 
   /** What a command says, or why it failed: no model was asked. */
-  local(text: string, { at, stream }: { readonly at: string; readonly stream: "stdout" | "stderr" }): string {
+  local(text: string, { at, failed }: { readonly at: string; readonly failed?: { command: string; args: string } }): string {
+    const stream = failed ? "stderr" : "stdout";
     return this.#lines.line("assistant", {
       message: this.#synthetic(text, at),
       parent_tool_use_id: null,
       local_command_source: `<local-command-${stream}>${text}</local-command-${stream}>`,
-      ...(stream === "stderr" && { local_command_outcome: { kind: "failed" } }),
+      ...(failed && { local_command_run: failed, local_command_outcome: { kind: "failed" } }),
       timestamp: at,
       ...this.#firstMarks(),
     });
@@ -169,7 +171,7 @@ function toBlock(part: AssistantPart): unknown {
     case "tool-call":
       return { type: "tool_use", id: part.callId, name: part.name, input: part.input };
     case "opaque":
-      return part.value;
+      return toServerToolBlock(part);
   }
 }
 

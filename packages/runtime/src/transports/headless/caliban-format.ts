@@ -4,6 +4,7 @@ import { type AssistantPart, callsOf, type ToolResultPart, textOf } from "../../
 import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent, EventType, SessionFacts, WorktreeFacts } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { ownContent } from "../../protocol/own-content.ts";
 import { BackgroundFrames } from "./background-frames.ts";
 import { toCalibanResult, toPromptWarning } from "./caliban-result.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
@@ -206,7 +207,7 @@ function toToolResult(event: AgentEvent<"tool.ended">): Frame {
     type: "tool_result",
     tool_use_id: event.callId,
     is_error: event.result.isError,
-    content: event.result.content.map(toResultBlock),
+    content: ownContent(event).map(toResultBlock),
     t_ms: event.durationMs,
   };
 }

@@ -9,7 +9,7 @@ import { ClaudeLines, type Frame } from "./claude-frame.ts";
 import { type InitFacts, toInitFields } from "./claude-init.ts";
 import { toResultFields, uuidFields } from "./claude-result.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
-import { compactionLines, hookEndedLine, hookStartedLine, showsHook } from "./notice-frames.ts";
+import { commandsLine, blockedPromptLine, compactionLines, hookEndedLine, hookStartedLine, showsHook } from "./notice-frames.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
 import type { PartialMessages, PartialWriter } from "./partial-messages.ts";
 import { RunLedger } from "./price-run.ts";
@@ -32,6 +32,8 @@ export type ClaudeFormatOptions = InitFacts & {
   readonly earlierCalls?: (() => Promise<Iterable<ModelCall>>) | undefined;
   /** Frames for single deltas; without it only whole messages. */
   readonly partialMessages?: MakePartial | undefined;
+  /** A provider's failure, a hook's end and a command that was refused are a `success`, as Claude Code has them. */
+  readonly claudeResults?: boolean | undefined;
   /** Where values that are too long for a line are kept; without it their rest is lost, and the frame says so. */
   readonly spillFolder?: string | undefined;
 };
@@ -59,7 +61,8 @@ export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormat
     earlierCalls = undefined;
     if (earlier) await ledger.add([...(await earlier())]);
     const costs = await ledger.add(run.takeCalls());
-    return lines.line("result", toResultFields(outcome, { run, costs, prompts, shownInPieces, index: results++ }));
+    const asClaude = options.claudeResults ?? false;
+    return lines.line("result", toResultFields(outcome, { run, costs, prompts, shownInPieces, asClaude, index: results++ }));
   };
   if (name === "json")
     return {
@@ -132,7 +135,7 @@ class ClaudeStream {
       case "message.ended":
         return this.#assistant.whole(event, run.tasks.marksOf(event));
       case "tool.ended":
-        return toolResultLine(event, run, lines);
+        return toolResultLine(event, run, lines) + (event.details?.moreSkills ? commandsLine(this.#options, lines) : "");
       case "input.added":
         return addedInputLine(event, run, lines);
       case "retry.scheduled":
@@ -225,11 +228,16 @@ class ClaudeStream {
     return uuidFields(this.#options.prompts());
   }
 
-  #ending({ outcome, at }: AgentEvent<"turn.ended">): string {
+  #ending({ outcome, at, modelCalls }: AgentEvent<"turn.ended">): string {
     if (this.#run.command !== undefined && outcome.type === "completed" && outcome.text !== "")
-      return this.#assistant.local(outcome.text, { at, stream: "stdout" });
+      return this.#assistant.local(outcome.text, { at });
     if (this.#run.command !== undefined && outcome.type === "failed")
-      return this.#assistant.local(outcome.error.message, { at, stream: "stderr" });
+      return this.#assistant.local(outcome.error.message, {
+        at,
+        failed: { command: this.#run.command, args: this.#run.commandArgs },
+      });
+    if (outcome.type === "stopped" && outcome.limit === "hook" && modelCalls === 0)
+      return blockedPromptLine(outcome.reason ?? "", this.#lines);
     if (outcome.type === "failed") return this.#assistant.apiError(outcome.error, at);
     if (outcome.type !== "cancelled" || !["abort", "superseded", "signal"].includes(outcome.cause)) return "";
     return interruptLine(this.#run.abortedDuring, at, this.#lines);

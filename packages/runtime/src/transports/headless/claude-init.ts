@@ -1,4 +1,5 @@
 import { pricesAsOf } from "../../model/catalog-date.ts";
+import type { CommandSummary } from "../../commands/command.ts";
 import type { SessionFacts } from "../../protocol/events.ts";
 import type { Frame } from "./claude-frame.ts";
 import type { AnsweredPrompts } from "./output-format.ts";
@@ -9,6 +10,8 @@ export type InitFacts = {
   readonly mcpServers?: (() => readonly McpServerFacts[]) | undefined;
   /** Names of the slash commands that answer here. */
   readonly commands?: (() => readonly string[]) | undefined;
+  /** The same with what they are, for when there are more of them. */
+  readonly listCommands?: (() => readonly CommandSummary[]) | undefined;
   /** Names of the skills that people may type and that say something about themselves. */
   readonly skills?: (() => readonly string[]) | undefined;
   /** Where the provider's key comes from: the name of a variable, `settings` or `none`. */
@@ -18,7 +21,14 @@ export type InitFacts = {
   readonly prompts?: (() => AnsweredPrompts) | undefined;
 };
 
-type McpServerFacts = { readonly name: string; readonly status: string; readonly source?: string; readonly error?: string };
+type McpServerFacts = {
+  readonly name: string;
+  readonly status: string;
+  readonly source?: string;
+  readonly error?: string;
+  /** Absent where nobody could say from what was written how it is reached. */
+  readonly reach?: object;
+};
 
 /** What a host may rely on, in the words its SDK looks for: an interrupt is answered with what still waits, and may cancel that too. */
 const capabilities = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1"];
@@ -37,6 +47,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
       ...(source && { source }),
       ...defined({ error }),
     })),
+    ...wrongServers(mcpServers?.() ?? []),
     model: facts.model.id,
     provider: facts.model.provider,
     permissionMode: facts.permissionMode,
@@ -59,4 +70,11 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     capabilities,
     ...(uuids.length > 0 && { user_message_uuids: uuids }),
   };
+}
+
+/** Servers that are not written as they should be, beside their places in `mcp_servers`. */
+function wrongServers(servers: readonly McpServerFacts[]): Frame {
+  const wrong = servers.filter(({ status, source, reach }) => status === "failed" && source !== "sdk" && reach === undefined);
+  if (wrong.length === 0) return {};
+  return { mcp_server_errors: wrong.map(({ name, error = "" }) => ({ name, type: "invalid_config", message: error })) };
 }

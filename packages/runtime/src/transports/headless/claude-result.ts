@@ -19,6 +19,8 @@ export type Ending = {
   readonly shownInPieces: boolean;
   /** How many results came before this one. */
   readonly index: number;
+  /** What Claude Code calls a success is called one here too. */
+  readonly asClaude: boolean;
 };
 
 export function toResultFields(outcome: Outcome, ending: Ending): Frame {
@@ -26,21 +28,26 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
   const { all: costs, fresh } = ending.costs;
   const { ended } = run;
   // A host that sends something urgent has asked for the end of what ran: that is no failure.
-  const completed = outcome.type === "completed" || (outcome.type === "cancelled" && outcome.cause === "superseded");
+  const deferred = outcome.type === "stopped" ? outcome.deferred : undefined;
+  const completed =
+    outcome.type === "completed" || deferred !== undefined || (outcome.type === "cancelled" && outcome.cause === "superseded");
   const unknown = costs.models.filter((line) => line.costUsd === null).map((line) => `${line.served.provider}/${line.served.id}`);
   const unpriced = unknown.length > 0 ? [`The price of ${unknown.join(", ")} is not known: the cost is not known either`] : [];
   const warnings = [...run.warnings, ...unpriced, ...(outcome.masked ?? [])];
+  const claimed = ending.asClaude ? claimedSuccess(outcome, run) : undefined;
   return {
-    subtype: completed ? "success" : subtypeOf(outcome),
-    is_error: !completed,
+    subtype: completed || claimed ? "success" : subtypeOf(outcome),
+    is_error: claimed?.is_error ?? !completed,
     duration_ms: ended?.durationMs ?? 0,
     duration_api_ms: ended?.modelDurationMs ?? 0,
-    ...(completed && toTimings(ending)),
+    ...(completed && !deferred && toTimings(ending)),
     num_turns: ended?.modelCalls ?? 0,
     ...((completed || hasAnswer(outcome)) && { result: outcome.text }),
+    ...(claimed && { result: claimed.result }),
     ...defined({ structured_output: structuredIn(outcome) }),
     ...(completed && run.command !== undefined && { local_command: localName(run.command) }),
-    stop_reason: run.stopReason,
+    stop_reason: deferred ? "tool_deferred" : run.stopReason,
+    ...(deferred && { deferred_tool_use: { id: deferred.callId, name: deferred.name, input: deferred.input } }),
     terminal_reason: terminalReason(outcome, run),
     api_error_status: outcome.type === "failed" ? (outcome.error.httpStatus ?? null) : null,
     total_cost_usd: costs.total.costUsd,
@@ -70,12 +77,21 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     queued_turn_count: prompts.waiting,
     ...uuidFields(prompts),
     ...(outcome.type !== "completed" &&
-      !completed && {
+      !completed &&
+      !claimed && {
         errors: [describe(outcome)],
         ...(outcome.text && { last_assistant_text: outcome.text }),
         error: toError(outcome),
       }),
   };
+}
+
+/** Endings without an answer that Claude Code writes as `success`, with what went wrong in `result`. */
+function claimedSuccess(outcome: Outcome, run: RunTotals): { readonly is_error: boolean; readonly result: string } | undefined {
+  if (outcome.type === "stopped" && outcome.limit === "hook") return { is_error: false, result: "" };
+  if (outcome.type !== "failed") return undefined;
+  if (apiErrorWord(outcome.error) !== undefined) return { is_error: true, result: describe(outcome) };
+  return run.command === undefined ? undefined : { is_error: false, result: describe(outcome) };
 }
 
 function structuredIn(outcome: Outcome): JsonValue | undefined {
@@ -131,9 +147,9 @@ const stops: Record<StopLimit, { subtype: string; reason: string; words: string 
 function terminalReason(outcome: Outcome, run: RunTotals): string {
   switch (outcome.type) {
     case "completed":
-      return "completed";
+      return outcome.endedByHook ? "stop_hook_prevented" : "completed";
     case "stopped":
-      return stops[outcome.limit].reason;
+      return outcome.deferred ? "tool_deferred" : stops[outcome.limit].reason;
     case "cancelled":
       return ["abort", "superseded"].includes(outcome.cause)
         ? `aborted_${run.abortedDuring}`

@@ -41,6 +41,19 @@ describe("the headless runner", () => {
     assert.deepEqual(await run("text", [{ text: "hi" }]), { code: 0, out: "hi\n", err: "", asked: 1 });
   });
 
+  it("refuses a format that there is not, and fails where nothing can be written", async () => {
+    const session = new InteractiveSession({ cwd: tmpdir(), provider: createScriptedProvider([{ text: "one" }]) });
+    const outputFormat: OutputFormatName = JSON.parse('"xml"');
+    assert.throws(() => createHeadlessRunner({ session, outputFormat }), {
+      code: "usage",
+      message: /^outputFormat must be one of text/,
+    });
+    const [output, stderr] = [new PassThrough().destroy(), collect()];
+    assert.equal(await createHeadlessRunner({ session, output, errorOutput: stderr.stream }).run("go"), 1);
+    assert.match(stderr.text(), /^The output cannot be written: /);
+    await session.shutdown();
+  });
+
   it("writes a failure of the text format to stderr only", async () => {
     assert.deepEqual(await run("text", [boom]), { code: 1, out: "", err: "boom\n", asked: 1 });
   });

@@ -5,6 +5,9 @@ import type { AgentEvent, EventBody } from "../../protocol/events.ts";
 import { createClaudeFormat } from "./claude-format.ts";
 import { createRedactor } from "../../util/redact.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
+import { createScriptedProvider } from "../../model/scripted.ts";
+import { InteractiveSession } from "../../session/interactive-session.ts";
+import { toCallResult } from "../acp/call-result.ts";
 
 function frames(bodies: readonly EventBody[], includeHookEvents: boolean): unknown[] {
   let ids = 0;
@@ -43,9 +46,42 @@ describe("frames about hooks", () => {
       { ...start, subtype: "hook_started", uuid: "u1" },
       { ...start, subtype: "hook_response", uuid: "u2", ...written, exit_code: 0, outcome: "success" },
       { ...tool, subtype: "hook_started", uuid: "u3" },
-      { ...tool, subtype: "hook_response", uuid: "u4", ...written, outcome: "cancelled" },
+      { ...tool, subtype: "hook_response", uuid: "u4", ...written, exit_code: 1, outcome: "cancelled" },
     ]);
     assert.deepEqual(frames(story, false), frames(story.slice(0, 2), true));
+  });
+
+  it("call a hook that blocks a success where its command went well: what it decided is in its output", () => {
+    const blocked = {
+      type: "hook.ended",
+      ...about("SessionStart", "SessionStart:startup"),
+      status: "blocked",
+      ...ended,
+    } as const;
+    const outcomes = frames(
+      [
+        { ...blocked, exitCode: 0 },
+        { ...blocked, exitCode: 2 },
+      ],
+      true,
+    ) as { outcome: string }[];
+    assert.deepEqual(
+      outcomes.map(({ outcome }) => outcome),
+      ["success", "error"],
+    );
+  });
+
+  it("are followed by results that say which calls were cut off", () => {
+    const result = {
+      type: "tool-result",
+      callId: "c1",
+      name: "Bash",
+      content: [{ type: "text", text: "Interrupted" }],
+      isError: true,
+    };
+    const cut = { type: "tool.ended", callId: "c1", name: "Bash", status: "interrupted", result, durationMs: 1, notes: [] };
+    const [frame] = frames([cut as unknown as EventBody], false) as { tool_result_meta: unknown }[];
+    assert.deepEqual(frame?.tool_result_meta, [{ id: "c1", non_execution_kind: "user-rejected" }]);
   });
 
   it("are written for refusals with the tool, the reason and the rule, and not for what is allowed", () => {
@@ -156,5 +192,42 @@ describe("frames of a turn that runs a command", () => {
       names.push((JSON.parse(await format.end(shown)) as Record<string, unknown>)["local_command"]);
     }
     assert.deepEqual(names, ["cost", "custom", undefined]);
+  });
+});
+
+describe("what hooks say to a call", () => {
+  const says = (hookEventName: string) => ({
+    hooks: [() => ({ hookSpecificOutput: { hookEventName, additionalContext: "mind the gap" } })],
+  });
+  const hooks = {
+    PreToolUse: [says("PreToolUse")],
+    PostToolUse: [says("PostToolUse")],
+    PostToolUseFailure: [says("PostToolUseFailure")],
+  };
+  const bash = (command: string) => ({ calls: [{ name: "Bash", input: { command, description: "d" } }] });
+
+  it("is read by the model and stands in nothing that shows what the tool answered", async () => {
+    const provider = createScriptedProvider([bash(`echo '{"a":1}'`), bash("echo no; exit 3"), { text: "Done." }]);
+    const session = new InteractiveSession({ cwd: "/", provider, hooks, permissionMode: "bypassPermissions" });
+    const format = createClaudeFormat("stream-json", { sessionId: "s", newId: () => "u" });
+    const lines: string[] = [];
+    const shown: unknown[] = [];
+    const reading = (async () => {
+      for await (const event of session.events()) {
+        lines.push(...format.event(event).split("\n").filter(Boolean));
+        if (event.type === "tool.ended") shown.push(Object(toCallResult(event, { input: {}, cwd: "/" }).rawOutput).output);
+      }
+    })();
+    await session.submit("go");
+    await session.shutdown();
+    await reading;
+    const results = lines.map((line) => JSON.parse(line)).filter(({ tool_use_result }) => tool_use_result !== undefined);
+    const [worked, failed] = results.map(({ message }) => message.content[0].content);
+    assert.deepEqual([worked, results[0].tool_use_result.stdout], ['{"a":1}', '{"a":1}']);
+    assert.equal(results[1].tool_use_result, `Error: ${failed}`);
+    assert.deepEqual(shown, [worked, failed]);
+    assert.doesNotMatch(JSON.stringify(results), /mind the gap/);
+    const told = JSON.stringify(provider.requests.at(-1)?.messages);
+    for (const name of Object.keys(hooks)) assert.ok(told.includes(`${name} hook: mind the gap`), name);
   });
 });

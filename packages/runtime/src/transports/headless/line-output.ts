@@ -12,7 +12,8 @@ export type LineOutputOptions = {
 
 /** The one writer of an output stream: gathers what is written in a tick, waits for a slow reader, notices a reader that left. */
 export class LineOutput {
-  readonly #stream: Writable;
+  readonly #open: () => Writable;
+  #stream: Writable | undefined;
   readonly #rewrite: (lines: string) => string;
   #gathered = "";
   #scheduled = false;
@@ -24,19 +25,19 @@ export class LineOutput {
   #stopWatching: () => void = () => {};
   readonly #onEnd = (error?: Error): void => this.#close(error);
 
-  constructor(stream: Writable, { descriptor, rewrite = (lines) => lines }: LineOutputOptions = {}) {
-    this.#stream = stream;
+  /** A function gives the stream when there is something to write: Node takes a millisecond to make those of a process. */
+  constructor(stream: Writable | (() => Writable), { descriptor, rewrite = (lines) => lines }: LineOutputOptions = {}) {
+    this.#open = typeof stream === "function" ? stream : () => stream;
     this.#rewrite = rewrite;
-    stream.on("error", this.#onEnd);
-    stream.on("close", this.#onEnd);
+    if (typeof stream !== "function") this.#listen();
     if (descriptor !== undefined) this.#watchReader(descriptor);
   }
 
   /** Lets go of a stream that others go on using. One that has failed is held: its error comes after the write that met it. */
   release(): void {
     if (this.#closed) return;
-    this.#stream.off("error", this.#onEnd);
-    this.#stream.off("close", this.#onEnd);
+    this.#stream?.off("error", this.#onEnd);
+    this.#stream?.off("close", this.#onEnd);
     this.#stopWatching();
   }
 
@@ -82,11 +83,20 @@ export class LineOutput {
     if (text === "" || this.#closed) return;
     this.#gathered = "";
     this.#inFlight += text.length;
-    this.#stream.write(text, (error) => {
+    this.#listen().write(text, (error) => {
       this.#inFlight -= text.length;
       if (error) this.#close(error);
       else if (this.#inFlight === 0) this.#wake();
     });
+  }
+
+  #listen(): Writable {
+    if (this.#stream) return this.#stream;
+    const stream = this.#open();
+    this.#stream = stream;
+    stream.on("error", this.#onEnd);
+    stream.on("close", this.#onEnd);
+    return stream;
   }
 
   #close(error?: NodeJS.ErrnoException): void {

@@ -1,7 +1,9 @@
+import { claudeModels } from "../../model/capabilities/claude.ts";
+import { findRecord } from "../../model/capabilities/record.ts";
 import type { Catalog } from "../../model/catalog.ts";
 import type { CatalogOverride } from "../../model/catalog-override.ts";
 import type { Ledger } from "../../model/ledger.ts";
-import { noUsage } from "../../protocol/content.ts";
+import { type ModelRef, noUsage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { defined } from "../../util/defined.ts";
 
@@ -44,16 +46,22 @@ export class RunLedger {
 
 async function withLimits(catalog: Catalog, { total, models }: Ledger): Promise<PricedRun> {
   const { findBilledModel } = await import("../../model/pricing.ts");
-  const limits = models.flatMap(({ served, requested }) => {
+  const writes = await Promise.all(models.map(({ served }) => mostWritten(served)));
+  const limits = models.flatMap(({ served, requested }, index) => {
     const facts = findBilledModel(catalog, { provider: served.provider, served: served.id, requested });
     if (!facts) return [];
-    const { contextWindow, maxOutputTokens, id, price, priceFrom } = facts;
-    const sizes = {
-      ...defined({ contextWindow, maxOutputTokens }),
-    };
+    const { contextWindow, maxOutputTokens = writes[index], id, price, priceFrom } = facts;
+    const sizes = defined({ contextWindow, maxOutputTokens });
     return [[served.id, { ...sizes, pricedAs: id, priceFrom: price ? priceFrom : ("unknown" as const) }] as const];
   });
   return { total, models, limits: new Map(limits) };
+}
+
+/** As its record says. The models that most runs ask are found without loading the tables of all the others. */
+async function mostWritten({ provider, id }: ModelRef): Promise<number | undefined> {
+  if (provider === "anthropic") return findRecord(claudeModels, id)?.maxOutputTokens;
+  const { recordAt } = await import("../../model/capabilities/chat.ts");
+  return recordAt(provider, { model: id })?.maxOutputTokens;
 }
 
 const nothing: PricedRun = { total: { calls: 0, usage: noUsage, costUsd: 0, knownUsd: 0 }, models: [], limits: new Map() };

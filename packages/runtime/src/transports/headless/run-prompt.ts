@@ -22,6 +22,8 @@ export async function runPrompt(
     judge?(outcome: Outcome<unknown>): Outcome<unknown>;
     /** Turns that tasks begin have ends of their own; only the last one is written when absent. */
     eachTurn?: boolean | undefined;
+    /** Hooks of the session's end run before the end is written, and those in the background end: the reader is told of them. */
+    finishesHooks?: boolean | undefined;
     /** How long tasks are waited for. */
     ceilings?: WorkCeilings | undefined;
   },
@@ -57,6 +59,11 @@ export async function runPrompt(
     goOn();
   }
   const outcome = (await turns?.finish(() => writer.caughtUp())) ?? first;
+  if (target.finishesHooks) {
+    goOn();
+    await session.finishHooks();
+    await writer.caughtUp();
+  }
   isOver = true;
   goOn();
   writer.close();

@@ -1,6 +1,8 @@
-import { addUsage, callsOf, noUsage, type ToolResultPart, type Usage } from "../../protocol/content.ts";
+import { addUsage, callsOf, isJsonObject, noUsage, textOf, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent, Denial, SessionFacts, WorktreeFacts } from "../../protocol/events.ts";
 import { ignoredWords } from "../../protocol/ignored-words.ts";
+import { ownText } from "../../protocol/own-content.ts";
+import { toHookInput } from "../../tools/hook-input.ts";
 import { toStopReason } from "./stop-reason.ts";
 import { toWorktreeFacts } from "./worktree-field.ts";
 import { SubagentStats } from "./subagent-stats.ts";
@@ -32,6 +34,8 @@ export class RunTotals {
   startedAt: string | undefined;
   /** The command that the turn runs instead of asking a model. */
   command: string | undefined;
+  /** What was typed behind its name. */
+  commandArgs = "";
   /** The tasks whose end began the turn; nobody asked for it then. */
   tasksTold: readonly string[] | undefined;
   /** Its first answer of the conversation. */
@@ -100,9 +104,10 @@ export class RunTotals {
     return this.#ended?.event === event ? this.#ended.decision : undefined;
   }
 
-  #beginTurn({ at, tasks, command }: AgentEvent<"turn.started">): void {
+  #beginTurn({ at, tasks, command, input }: AgentEvent<"turn.started">): void {
     this.tasksTold = tasks;
     this.command = command;
+    this.commandArgs = command === undefined ? "" : textOf(input.content).replace(/^\s*\S+\s*/, "");
     if (this.ended) this.warnings.clear(); // those of the turn before were in its result
     this.startedAt = at;
     this.first = undefined;
@@ -144,9 +149,14 @@ export class RunTotals {
     this.#decisions.delete(key);
     this.#ended = { event, input, decision };
     if (event.taskId === undefined) this.openCalls--;
-    if (event.status === "interrupted") this.abortedDuring = "tools";
+    if (event.status === "interrupted" || decision?.endsTurn) this.abortedDuring = "tools";
     if (event.status !== "denied") return;
-    this.denials.push({ callId: event.callId, tool: event.name, input, reason: textContent(event.result) });
+    this.denials.push({ callId: event.callId, tool: event.name, input: this.#shown(input), reason: ownText(event) });
+  }
+
+  /** As hosts know it: a file is named by its whole path. */
+  #shown(input: unknown): unknown {
+    return isJsonObject(input) && this.facts ? toHookInput(input, this.facts.cwd) : input;
   }
 }
 
@@ -166,8 +176,4 @@ function changesIn(event: AgentEvent<"session.changed">): Partial<SessionFacts> 
 /** Providers that number their calls give subagents the same ids. */
 function keyOf({ taskId }: AgentEvent, callId: string): string {
   return `${taskId ?? ""} ${callId}`;
-}
-
-export function textContent(result: ToolResultPart): string {
-  return result.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

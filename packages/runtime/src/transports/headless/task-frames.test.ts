@@ -174,7 +174,7 @@ describe("Claude Code's frames of a subagent", () => {
     const denials = result?.["permission_denials"] as { tool_name: string; tool_input: unknown }[];
     assert.deepEqual(
       denials.map(({ tool_name, tool_input }) => [tool_name, tool_input]),
-      [["Write", { file_path: "x.txt", content: "x" }]],
+      [["Write", { file_path: join(folder, "x.txt"), content: "x" }]],
     );
     const denied = frames.find((frame) => frame["subtype"] === "permission_denied");
     const told = frames.findLast((frame) => frame.type === "user")?.["tool_use_result"] as Record<string, unknown>;

@@ -1,8 +1,8 @@
-import type { ToolResultPart } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { ClaudeLines, Frame } from "./claude-frame.ts";
 import { eventUuid } from "./frame-uuid.ts";
-import { type RunTotals, textContent } from "./run-totals.ts";
+import { ownContent, ownText } from "../../protocol/own-content.ts";
+import type { RunTotals } from "./run-totals.ts";
 import { toResultBlock, toToolUseResult } from "../../tools/tool-use-result.ts";
 
 /** One frame per tool result, in the order in which they come. */
@@ -11,7 +11,7 @@ export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, 
   const place = { input: run.inputOf(event), cwd: run.facts?.cwd ?? "/" };
   return lines.line("user", {
     uuid: eventUuid(lines.sessionId, event.seq),
-    message: { role: "user", content: [toToolResult(event.result, task !== undefined)] },
+    message: { role: "user", content: [toToolResult(event, task !== undefined)] },
     ...run.tasks.marksOf(event),
     timestamp: event.at,
     tool_use_result: task ?? toToolUseResult(event, place),
@@ -42,18 +42,22 @@ export function interruptLine(during: "streaming" | "tools", at: string, lines: 
   });
 }
 
-/** What a server or a subagent answers is in blocks; what other tools say is text. */
-function toToolResult(result: ToolResultPart, isOfTask: boolean): Frame {
-  const plain = !isOfTask && !result.name.startsWith("mcp__") && result.content.every((part) => part.type === "text");
+/** What a subagent answers is in blocks, and what a server does, but for its errors and for values for programs; what other tools say is text. */
+function toToolResult(event: AgentEvent<"tool.ended">, isOfTask: boolean): Frame {
+  const { result, details } = event;
+  const content = ownContent(event);
+  const isServers = result.name.startsWith("mcp__") && !result.isError && details?.structuredContent === undefined;
+  const plain = !isOfTask && !isServers && content.every((part) => part.type === "text");
   return {
     type: "tool_result",
     tool_use_id: result.callId,
-    content: plain ? textContent(result) : result.content.map(toResultBlock),
+    content: plain ? ownText(event) : content.map(toResultBlock),
     is_error: result.isError,
   };
 }
 
 function metaOf(event: AgentEvent<"tool.ended">, run: RunTotals): Frame {
+  if (event.status === "interrupted") return { tool_result_meta: [{ id: event.callId, non_execution_kind: "user-rejected" }] };
   const decided = run.decisionOn(event);
   if (!decided) return {};
   const { effect, by } = decided;

@@ -9,6 +9,7 @@ import { hostNames, isLoopback } from "./gatekeeper.ts";
 import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
+import type { OpenAcp } from "./acp-wire.ts";
 import { PageLogins } from "./page/page-logins.ts";
 import type { PageDocument } from "./page/page-routes.ts";
 import { HttpProblem, toRawResponse } from "./problem.ts";
@@ -44,6 +45,8 @@ export type HttpServerOptions = {
   readonly heartbeatMs?: number | undefined;
   /** What a browser is shown at `/`; nothing is there when absent. Asked for when the first one comes. */
   readonly page?: (() => Promise<PageDocument>) | undefined;
+  /** Agents for ACP clients at `/acp`, for tokens with the scope admin; without it there is no such address. */
+  readonly acp?: OpenAcp | undefined;
   /** Takes a session out of the store with what belongs to it. */
   readonly remove?: ((id: string) => Promise<void>) | undefined;
   readonly warn?: ((line: string) => void) | undefined;
@@ -60,6 +63,8 @@ export type ServerLimits = {
   readonly requestsPerMinute?: number | undefined;
   /** What may wait for one reader. */
   readonly bufferedBytes?: number | undefined;
+  /** A socket that has taken nothing for so long is dropped. */
+  readonly stalledMs?: number | undefined;
   /** Whoever missed more events begins anew. */
   readonly replayedEvents?: number | undefined;
   /** For the headers of a request to come. */
@@ -89,11 +94,22 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const metrics = createMetrics(sessions);
   const foreign = new ForeignRequests({ sessions, version, warn });
   const logins = new PageLogins(tokens);
-  const parts: ServerParts = { version, sessions, tokens, metrics, defaults, foreign, logins, page: options.page };
+  const parts: ServerParts = {
+    version,
+    sessions,
+    tokens,
+    metrics,
+    defaults,
+    foreign,
+    logins,
+    page: options.page,
+    acp: options.acp,
+  };
   const rules: ServerRules = {
     gate: { hosts: undefined, origins: new Set(options.allowedOrigins) },
     bodyBytes: limits.bodyBytes ?? 16 << 20,
     bufferedBytes: limits.bufferedBytes ?? 4 << 20,
+    stalledMs: limits.stalledMs ?? 30_000,
     heartbeatMs: options.heartbeatMs ?? 15_000,
     requestsPerMinute: limits.requestsPerMinute ?? 1_200,
     requests: new Map(),
@@ -109,7 +125,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const server = createServer(options, answer);
   const sockets = new SocketServer(parts, rules);
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void sockets.upgrade(request, socket, head));
-  metrics.gauge("websockets", "Connections of /v1/ws.", () => sockets.size);
+  metrics.gauge("websockets", "Connections of /v1/ws and /acp.", () => sockets.size);
   const address = await startListening(server, listen);
   if (listen.type === "tcp")
     rules.gate = { ...rules.gate, hosts: hostNames(listen.address, address, options.allowedHosts ?? []) };
@@ -192,8 +208,10 @@ async function startListening(server: Server, listen: ListenPlace): Promise<numb
       server.off("error", fail);
       resolve();
     };
-    if (listen.type === "tcp") server.listen({ host: listen.address, port: listen.port }, done);
-    else listenOnSocket(server, listen.path, done);
+    // As many as may be connected may also come at once: the system's usual 511 makes the others wait for seconds.
+    const backlog = server.maxConnections;
+    if (listen.type === "tcp") server.listen({ host: listen.address, port: listen.port, backlog }, done);
+    else listenOnSocket(server, { path: listen.path, backlog }, done);
   });
   return listen.type === "tcp" ? (server.address() as AddressInfo).port : 0; // it listens on TCP
 }
@@ -213,10 +231,10 @@ async function removeDead(path: string): Promise<void> {
 }
 
 /** Only the user may connect: the file is made under a mask, so that there is no moment in which others could. */
-function listenOnSocket(server: Server, path: string, done: () => void): void {
+function listenOnSocket(server: Server, place: { readonly path: string; readonly backlog: number }, done: () => void): void {
   const mask = process.umask(0o177);
   try {
-    server.listen({ path }, done);
+    server.listen(place, done);
   } finally {
     process.umask(mask);
   }

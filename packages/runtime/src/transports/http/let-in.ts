@@ -13,6 +13,7 @@ export type ServerRules = {
   gate: GateOptions;
   readonly bodyBytes: number;
   readonly bufferedBytes: number;
+  readonly stalledMs: number;
   readonly heartbeatMs: number;
   readonly requestsPerMinute: number;
   /** By limit: clients with the same one share a table, not a count. */

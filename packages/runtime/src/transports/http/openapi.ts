@@ -9,9 +9,8 @@ export function toOpenApi(routes: readonly Route[], version: string): JsonObject
   const paths: Record<string, JsonObject> = {};
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, lift) };
-  const problems = {
-    default: { description: "What is wrong, with a code", content: { "application/problem+json": { schema: lift(problem) } } },
-  };
+  const wrong = { description: "What is wrong, with a code", content: { "application/problem+json": { schema: lift(problem) } } };
+  const problems = { "4XX": wrong, default: wrong };
   for (const operations of Object.values(paths))
     for (const operation of Object.values(operations)) {
       if (!isJsonObject(operation) || !isJsonObject(operation["responses"])) continue;

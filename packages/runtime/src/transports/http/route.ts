@@ -4,6 +4,7 @@ import type { Client, Scope } from "./client.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ForeignRequests } from "./foreign-requests.ts";
 import type { Metrics } from "./metrics.ts";
+import type { OpenAcp } from "./acp-wire.ts";
 import type { PageLogins } from "./page/page-logins.ts";
 import type { PageDocument } from "./page/page-routes.ts";
 import type { ServedSessions } from "./served-sessions.ts";
@@ -21,6 +22,8 @@ export type ServerParts = {
   readonly defaults: ServedDefaults;
   readonly logins: PageLogins;
   readonly page: (() => Promise<PageDocument>) | undefined;
+  /** Absent: there is no `/acp`. */
+  readonly acp: OpenAcp | undefined;
 };
 
 /** One request, read and let in. */

@@ -5,6 +5,8 @@ import { scopes } from "./client.ts";
 // JSON Schemas of what goes in and out. A schema with a title is a component of the OpenAPI document under that name.
 
 export const text: JsonObject = { type: "string", minLength: 1 };
+/** As long as anybody reads. */
+const sessionName: JsonObject = { ...text, maxLength: 500 };
 const anyText: JsonObject = { type: "string" };
 const count: JsonObject = { type: "integer", minimum: 0 };
 const time: JsonObject = { type: "string", format: "date-time" };
@@ -36,7 +38,7 @@ function oneOf(values: readonly JsonValue[]): JsonObject {
 
 export const sessionWish: JsonObject = strict("SessionWish", {
   cwd: { ...text, description: "The folder to work in, below one of the allowed roots; the first of them when absent." },
-  name: text,
+  name: sessionName,
   model: text,
   agent: { ...text, description: "Be this agent: its prompt, tools and model." },
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
@@ -50,10 +52,10 @@ export const sessionWish: JsonObject = strict("SessionWish", {
 
 export const forkWish: JsonObject = strict("ForkWish", {
   at: { ...count, minimum: 1, description: "The last event of the copy; the whole session when absent." },
-  name: text,
+  name: sessionName,
 });
 
-export const rename: JsonObject = strict("SessionName", { name: text }, ["name"]);
+export const rename: JsonObject = strict("SessionName", { name: sessionName }, ["name"]);
 
 const contentPart: JsonObject = {
   title: "InputPart",
@@ -180,7 +182,9 @@ export const session: JsonObject = open(
     storedSeq: { ...count, description: "The last stored event: GET …/events?after= goes on from here." },
     createdAt: time,
     updatedAt: time,
+    prompt: { ...anyText, description: "The first one." },
     turns: count,
+    forkedFrom: { type: "object", description: "The session that this one is a copy of." },
     model: anyText,
     permissionMode: oneOf(permissionModes),
     context: open("ContextState", { usedTokens: count, maxTokens: count, usedPercentage: { type: "number" } }, []),
@@ -193,13 +197,13 @@ export const session: JsonObject = open(
 export const promptResult: JsonObject = open(
   "PromptResult",
   { promptId: anyText, sessionId: anyText, isRepeated: flag, storedSeq: count, outcome },
-  ["promptId", "sessionId", "isRepeated", "outcome"],
+  ["promptId", "sessionId", "isRepeated", "storedSeq", "outcome"],
 );
 
 export const acceptedPrompt: JsonObject = open(
   "AcceptedPrompt",
   { promptId: anyText, sessionId: anyText, isRepeated: flag, storedSeq: count },
-  ["promptId", "sessionId", "isRepeated"],
+  ["promptId", "sessionId", "isRepeated", "storedSeq"],
 );
 
 export const shareWish: JsonObject = strict("ShareWish", {

@@ -1,3 +1,4 @@
+import { least } from "../../util/least.ts";
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { HostedRequest } from "../../hosting/session-host.ts";
@@ -82,6 +83,7 @@ const ownersCommand = async (): Promise<CommandResult> => ({
 const ownersCommands: CommandHostAdapters = {
   plugins: ownersCommand,
   outputStyle: ownersCommand,
+  language: ownersCommand,
   userLocal: ownersCommand,
   providerSettings: ownersCommand,
 };
@@ -120,8 +122,4 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, o
     }),
     opening: { answers: "host", options: { answersInteractions: true } },
   };
-}
-
-function least(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

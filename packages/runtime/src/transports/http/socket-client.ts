@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
@@ -8,9 +9,12 @@ import { type Client, may } from "./client.ts";
 import type { Lease } from "./leases.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
 import type { ServedSessions } from "./served-sessions.ts";
+import { StallWatch } from "./stall-watch.ts";
 
 export type SocketOptions = {
   readonly socket: WebSocket;
+  /** What the socket writes to. */
+  readonly stream: Socket;
   /** Who it is, where the token came with the connection; else the first message has to say it. */
   readonly client: Client | undefined;
   readonly sessions: ServedSessions;
@@ -22,6 +26,8 @@ export type SocketOptions = {
   /** One more message of this client; throws where there are too many. */
   readonly count: (client: Client) => void;
   readonly maxBufferedBytes: number;
+  /** It is dropped when it has taken nothing of what waits for it for so long. */
+  readonly stalledMs: number;
 };
 
 /** How long a connection may stay without having said who it is. */
@@ -44,6 +50,7 @@ type Envelope = {
 export class SocketClient {
   readonly #options: SocketOptions;
   readonly #subscriptions = new Map<string, Subscription>();
+  readonly #stall: StallWatch;
   #client: Client | undefined;
   #lease: Lease | undefined;
   #isOver = false;
@@ -53,7 +60,8 @@ export class SocketClient {
 
   constructor(options: SocketOptions) {
     this.#options = options;
-    const { socket, client } = options;
+    const { socket, client, stream, stalledMs } = options;
+    this.#stall = new StallWatch({ stream, stalledMs, onStall: () => this.#drop() });
     socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
     socket.on("close", () => this.end());
     socket.on("error", () => {}); // it is closed then
@@ -74,6 +82,7 @@ export class SocketClient {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#stall.end();
     this.#lease?.release();
     for (const sessionId of [...this.#subscriptions.keys()]) this.#unsubscribe(sessionId);
   }
@@ -210,14 +219,8 @@ export class SocketClient {
     // Events wait for room, so only answers that nobody reads come as far as this.
     if (socket.bufferedAmount > mostUnread) return this.#drop();
     if (socket.bufferedAmount < maxBufferedBytes / 4) return socket.send(text);
-    return new Promise((resolve) => {
-      const stalled = setTimeout(() => this.#drop(), stallMs);
-      stalled.unref();
-      socket.send(text, () => {
-        clearTimeout(stalled);
-        resolve();
-      });
-    });
+    this.#stall.begin();
+    return new Promise((resolve) => socket.send(text, () => resolve()));
   }
 
   /** It does not read: a closing frame would not be read either. */
@@ -229,9 +232,6 @@ export class SocketClient {
 
 /** Bytes of answers that a client may leave unread. */
 const mostUnread = 64 << 20;
-
-/** So long may a client take to read anything at all. */
-const stallMs = 30_000;
 
 /** Messages of one connection that wait for an earlier one. */
 const mostWaiting = 256;

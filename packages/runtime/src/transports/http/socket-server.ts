@@ -1,12 +1,15 @@
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import { type ServerRules, identify, limitRate } from "./let-in.ts";
-import type { Client } from "./client.ts";
+import { AcpSocket } from "./acp-socket.ts";
+import { type Client, may } from "./client.ts";
 import { bearerOf, checkCaller } from "./gatekeeper.ts";
 import { HttpProblem, toProblem, toRawResponse } from "./problem.ts";
 import type { ServerParts } from "./route.ts";
 import { SocketClient } from "./socket-client.ts";
+import { progressOf } from "./stall-watch.ts";
 
 /** What a browser offers beside its token, and gets. */
 const subprotocol = "outrider.v1";
@@ -15,14 +18,17 @@ const tokenPrefix = "outrider.token.";
 /** Connections that have not said yet who they are. */
 const mostUnknown = 100;
 
-/** `/v1/ws`. The package is loaded with the first connection. */
+type Connection = { readonly stream: Socket; close(code: number, reason: string): void };
+
+/** `/v1/ws`, and `/acp` where that is wanted. The package is loaded with the first connection. */
 export class SocketServer {
   readonly #parts: ServerParts;
   readonly #rules: ServerRules;
-  readonly #clients = new Map<WebSocket, SocketClient>();
+  readonly #clients = new Map<WebSocket, Connection>();
   /** Those who did not say yet who they are, the oldest first. */
   readonly #unknown = new Set<SocketClient>();
-  readonly #alive = new WeakSet<WebSocket>();
+  /** Pings without an answer, and what had been taken when they were sent. */
+  readonly #unanswered = new WeakMap<WebSocket, number>();
   #server: Promise<WebSocketServer> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
 
@@ -41,11 +47,15 @@ export class SocketServer {
     try {
       checkCaller(request, this.#rules.gate);
       const [path] = (request.url ?? "").split("?");
-      if (path !== "/v1/ws") throw new HttpProblem("bad-request", "Only /v1/ws is a WebSocket");
+      const isAcp = path === "/acp" && this.#parts.acp !== undefined;
+      if (path !== "/v1/ws" && !isAcp) throw new HttpProblem("bad-request", "Only /v1/ws is a WebSocket");
       const client = this.#clientOf(request);
+      if (isAcp && (!client || !may(client, "admin"))) throw new HttpProblem("forbidden", "/acp needs the scope admin");
       this.#server ??= this.#open();
       const server = await this.#server;
-      server.handleUpgrade(request, socket, head, (opened) => this.#add(opened, client, request));
+      server.handleUpgrade(request, socket, head, (opened) =>
+        isAcp && client ? this.#addAcp(opened, client, request) : this.#add(opened, client, request),
+      );
       this.#parts.metrics.answered("ws", 101);
     } catch (error) {
       this.#parts.metrics.answered("ws", toProblem(error).status);
@@ -68,7 +78,8 @@ export class SocketServer {
 
   async #open(): Promise<WebSocketServer> {
     const { WebSocketServer } = await import("ws");
-    this.#heartbeat = setInterval(() => this.#ping(), this.#rules.heartbeatMs);
+    // After a pause of the process clocks are heard before sockets: answers that have come are read first.
+    this.#heartbeat = setInterval(() => setImmediate(() => this.#ping()), this.#rules.heartbeatMs);
     this.#heartbeat.unref();
     return new WebSocketServer({
       noServer: true,
@@ -93,21 +104,34 @@ export class SocketServer {
   #add(socket: WebSocket, client: Client | undefined, request: IncomingMessage): void {
     const { sessions, version, tokens } = this.#parts;
     const rules = this.#rules;
-    this.#alive.add(socket);
-    socket.on("pong", () => void this.#alive.add(socket));
+    socket.on("pong", () => void this.#unanswered.delete(socket));
     socket.on("close", () => {
       this.#unknown.delete(added);
       this.#clients.delete(socket);
     });
     const added = new SocketClient({
-      ...{ socket, client, sessions, version },
+      ...{ socket, stream: request.socket, client, sessions, version },
       letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
       lease: (one, end) => rules.leases.take(one, end),
       count: (one) => limitRate(one, rules),
       maxBufferedBytes: rules.bufferedBytes,
+      stalledMs: rules.stalledMs,
     });
-    this.#clients.set(socket, added);
+    this.#clients.set(socket, { stream: request.socket, close: (code, reason) => added.close(code, reason) });
     if (!client) this.#boundUnknown(added);
+  }
+
+  #addAcp(socket: WebSocket, client: Client, request: IncomingMessage): void {
+    const { acp, warn } = { ...this.#parts, ...this.#rules };
+    if (!acp) return;
+    socket.on("pong", () => void this.#unanswered.delete(socket));
+    const { release } = this.#rules.leases.take(client, () => added.close(1008, "The token counts no longer"));
+    const onEnd = (): void => {
+      release();
+      this.#clients.delete(socket);
+    };
+    const added = new AcpSocket({ socket, open: acp, onEnd, warn, count: () => limitRate(client, this.#rules) });
+    this.#clients.set(socket, { stream: request.socket, close: (code, reason) => added.close(code, reason) });
   }
 
   /** Of those who did not say yet who they are, the oldest make room. */
@@ -121,14 +145,16 @@ export class SocketServer {
     }
   }
 
-  /** Whoever has not answered the last time is gone. */
+  /** Whoever has not answered the last time is gone, unless they still read what was said before. */
   #ping(): void {
-    for (const socket of this.#clients.keys()) {
-      if (!this.#alive.has(socket)) {
+    for (const [socket, { stream }] of this.#clients) {
+      const before = this.#unanswered.get(socket);
+      const progress = progressOf(stream);
+      if (before !== undefined && (stream.writableLength === 0 || before === progress)) {
         socket.terminate();
         continue;
       }
-      this.#alive.delete(socket);
+      this.#unanswered.set(socket, progress);
       socket.ping();
     }
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
@@ -68,9 +68,51 @@ describe("permission questions to the host", () => {
     const live = start([touch, { text: "never" }]);
     live.say("go");
     live.answer((await live.asked("can_use_tool")).id, { behavior: "deny", message: "stop", interrupt: true });
-    assert.equal((await live.result())["subtype"], "error_during_execution");
+    const { subtype, terminal_reason: reason } = await live.result();
+    assert.deepEqual([subtype, reason], ["error_during_execution", "aborted_tools"]);
     assert.equal(live.requests.length, 1);
   });
+
+  it("name files by their whole path, and so do refusals in the result", async () => {
+    const write = { calls: [{ name: "Write", input: { file_path: "made.txt", content: "x" }, callId: "call_1" }] };
+    const live = start([write, { text: "then not" }]);
+    live.say("go");
+    const { id, request } = await live.asked("can_use_tool");
+    const whole = { file_path: join(realpathSync(cwd), "made.txt"), content: "x" };
+    assert.deepEqual(request["input"], whole);
+    live.answer(id, { behavior: "deny", message: "no" });
+    const [denial] = (await live.result())["permission_denials"] as { tool_input: unknown }[];
+    assert.deepEqual(denial?.tool_input, whole);
+  });
+
+  it("whose answer changes the mode are followed by a status frame that says so", async () => {
+    const live = start([touch, { text: "done" }]);
+    live.say("go");
+    const mode = { type: "setMode", mode: "acceptEdits", destination: "session" };
+    live.answer((await live.asked("can_use_tool")).id, { behavior: "allow", updatedPermissions: [mode] });
+    await live.result();
+    const modes = live.frames.flatMap(({ subtype, permissionMode: told }) => (subtype === "status" && told ? [told] : []));
+    assert.deepEqual(modes, ["acceptEdits"]);
+  });
+
+  const suggested: Record<string, { input: JsonObject & { command: string }; mode?: string }> = {
+    "what changes nothing but files of the project would not be asked when edits are accepted": {
+      input: { command: "mkdir -p a && touch a/b" },
+      mode: "acceptEdits",
+    },
+    "what runs a program would be asked all the same": { input: { command: "npm run build" } },
+    "so would what changes files elsewhere": { input: { command: "touch /var/tmp/elsewhere-outrider" } },
+  };
+  for (const [name, { input, mode }] of Object.entries(suggested))
+    it(name, async () => {
+      const live = start([{ calls: [{ name: "Bash", input, callId: "call_1" }] }, { text: "then not" }]);
+      live.say("go");
+      const { id, request } = await live.asked("can_use_tool");
+      const modes = (request["permission_suggestions"] as JsonObject[]).flatMap(({ mode: word }) => (word ? [word] : []));
+      assert.deepEqual(modes, mode ? [mode] : []);
+      live.answer(id, { behavior: "deny", message: "no" });
+      await live.result();
+    });
 
   it("a yes may change the input, and what is asked about later", async () => {
     const live = start([touch, { calls: [{ name: "Bash", input: { command: "touch second.txt" } }] }, { text: "done" }]);
@@ -83,7 +125,9 @@ describe("permission questions to the host", () => {
         behavior: "allow",
         destination: "session",
       },
+      { type: "setMode", mode: "acceptEdits", destination: "session" },
     ]);
+    assert.equal(request["blocked_path"], join(realpathSync(cwd), "made.txt"));
     const rules = [{ toolName: "Bash", ruleContent: "touch second.txt" }];
     live.answer(id, {
       behavior: "allow",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import type { JsonObject } from "../../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
 let cwd = "";
@@ -175,9 +175,20 @@ describe("requests of the host", () => {
     const usage = (await ask(live, { subtype: "get_context_usage" }))["response"] as JsonObject;
     assert.equal(usage["model"], "scripted");
     assert.ok(Number(usage["totalTokens"]) >= 500);
-    const [used, free] = usage["categories"] as { tokens: number }[];
-    assert.equal(used?.tokens, usage["totalTokens"]);
-    assert.equal(free?.tokens, Number(usage["maxTokens"]) - Number(usage["totalTokens"]));
+    const rows = usage["categories"] as { id: string; tokens: number; kind: string }[];
+    assert.deepEqual(
+      rows.map(({ id, kind }) => [id, kind]),
+      [
+        ["system_prompt", "used"],
+        ["system_tools", "used"],
+        ["messages", "used"],
+        ["free_space", "free"],
+      ],
+    );
+    assert.equal(
+      rows.reduce((sum, { tokens }) => sum + tokens, 0),
+      usage["maxTokens"],
+    );
     assert.equal(usage["isAutoCompactEnabled"], true);
     for (const list of ["categories", "memoryFiles", "mcpTools", "gridRows"]) assert.ok(Array.isArray(usage[list]), list);
   });
@@ -219,11 +230,147 @@ describe("requests of the host", () => {
     assert.match(String((await ask(live, { subtype: "get_task_output", task_id: "x" }))["error"]), /There is no task x/);
   });
 
-  it("stop_task, mcp_reconnect and mcp_toggle say when there is no such thing", async () => {
+  it("get_task_output keeps the end of what is long, and says so", async () => {
+    const call = { name: "Bash", input: { command: "yes 0123456789abcde | head -n 20000; echo last", run_in_background: true } };
+    const live = start([{ calls: [call] }, { text: "begun" }, { text: "told" }], { session: { allowedTools: ["Bash"] } });
+    live.say("go");
+    await live.result();
+    const deadline = Date.now() + 20_000;
+    let answer: JsonObject = {};
+    for (; !String(answer["output"]).includes("exited") && Date.now() < deadline; await wait(50))
+      answer = (await ask(live, { subtype: "get_task_output", task_id: "process_1" }))["response"] as JsonObject;
+    assert.match(String(answer["output"]), /last\n\n?\[exited with code 0\]\n$/);
+    assert.equal(String(answer["output"]).length, 256 * 1024);
+    assert.ok(Number(answer["total_bytes"]) > 320_000);
+    assert.equal(answer["truncated"], true);
+  });
+
+  it("read_file answers with the beginning of a file, as text or as bytes", async () => {
+    writeFileSync(join(cwd, "a.txt"), "one two three");
+    writeFileSync(join(cwd, "b.bin"), Buffer.from([0x61, 0xff]));
+    writeFileSync(join(cwd, "big.txt"), "x".repeat(1024 * 1024 + 1));
     const live = start([]);
-    assert.match(String((await ask(live, { subtype: "stop_task", task_id: "t" }))["error"]), /no running task/);
+    const read = async (more: JsonObject): Promise<JsonObject> => {
+      const { response } = await ask(live, { subtype: "read_file", ...more });
+      const { absPath, ...rest } = response as JsonObject;
+      assert.ok(String(absPath).endsWith(String(more["path"])));
+      return rest;
+    };
+    assert.deepEqual(await read({ path: "a.txt" }), { contents: "one two three", lossy: false });
+    assert.deepEqual(await read({ path: "a.txt", max_bytes: 3.9 }), { contents: "one", lossy: false, truncated: true });
+    assert.deepEqual(await read({ path: "a.txt", max_bytes: 0 }), { contents: "one two three", lossy: false });
+    assert.deepEqual(await read({ path: "a.txt", encoding: "base64", max_bytes: 3 }), {
+      contents: "b25l",
+      encoding: "base64",
+      truncated: true,
+    });
+    assert.deepEqual(await read({ path: "b.bin" }), { contents: "a\ufffd", lossy: true });
+    const big = await read({ path: "big.txt" });
+    assert.deepEqual([String(big["contents"]).length, big["truncated"]], [1024 * 1024, true]);
+    assert.equal((await ask(live, { subtype: "read_file" }))["error"], "path must be a string");
+  });
+
+  it("seed_read_state lets a file be changed that the host has read, as long as it is the same", async () => {
+    const path = join(cwd, "a.txt");
+    writeFileSync(path, "one");
+    const edit = { name: "Edit", input: { file_path: path, old_string: "one", new_string: "two" } };
+    const live = start([{ calls: [edit] }, { text: "done" }], { session: { permissionMode: "acceptEdits" } });
+    for (const wrong of [{}, { path: 1, mtime: 1 }, { path, mtime: "now" }])
+      assert.equal(
+        (await ask(live, { subtype: "seed_read_state", ...wrong }))["error"],
+        "path must be a string, and mtime a number",
+      );
+    assert.equal((await ask(live, { subtype: "seed_read_state", path, mtime: statSync(path).mtimeMs }))["subtype"], "success");
+    live.say("go");
+    await live.result();
+    assert.equal(readFileSync(path, "utf8"), "two");
+  });
+
+  it("rename_session takes a text that says something", async () => {
+    const live = start([]);
+    assert.equal((await ask(live, { subtype: "rename_session", title: " A name " }))["subtype"], "success");
+    for (const title of ["  ", 1])
+      assert.equal((await ask(live, { subtype: "rename_session", title }))["error"], "title must be a text that says something");
+  });
+
+  it("thinking_display is one of two words, or null for what the provider does by itself", async () => {
+    const live = start([]);
+    const display = async (word: JsonValue): Promise<string> =>
+      String((await ask(live, { subtype: "set_max_thinking_tokens", thinking_display: word }))["error"]);
+    assert.equal(await display("loud"), 'thinking_display cannot be "loud" here; it is summarized or omitted');
+    for (const word of ["summarized", "omitted", null]) assert.match(await display(word), /Anthropic's API/);
+  });
+
+  it("changes of settings must be an object", async () => {
+    const live = start([]);
+    assert.equal((await ask(live, { subtype: "apply_flag_settings", settings: [] }))["error"], "settings must be an object");
+    assert.equal((await ask(live, { subtype: "set_has_subscribers" }))["subtype"], "success");
+  });
+
+  it("cancel_async_message says whether there was such a message", async () => {
+    const live = start([]);
+    for (const uuid of ["dddddddd-dddd-4ddd-8ddd-dddddddddddd", 7])
+      assert.deepEqual((await ask(live, { subtype: "cancel_async_message", message_uuid: uuid }))["response"], {
+        cancelled: false,
+      });
+  });
+
+  it("set_permission_mode is answered, and then the frame tells it", async () => {
+    const live = start([]);
+    await ask(live, { subtype: "set_permission_mode", mode: "plan" });
+    await live.frame(({ subtype }) => subtype === "status", "the mode");
+    const told = live.frames.slice(-2).map(({ type, permissionMode }) => [type, permissionMode]);
+    assert.deepEqual(told, [
+      ["control_response", undefined],
+      ["system", "plan"],
+    ]);
+  });
+
+  it("get_settings says what holds for the session now", async () => {
+    const live = start([]);
+    await ask(live, { subtype: "apply_flag_settings", settings: { effortLevel: "max" } });
+    const { applied } = (await ask(live, { subtype: "get_settings" }))["response"] as JsonObject;
+    assert.deepEqual(applied, { model: "scripted", effort: "max" });
+  });
+
+  it("stop_task needs no task that runs; the others say when there is no such thing", async () => {
+    const live = start([]);
+    assert.deepEqual((await ask(live, { subtype: "stop_task", task_id: "t" }))["response"], {});
+    const resource = { subtype: "mcp_read_resource", serverName: "x" };
+    assert.equal((await ask(live, { ...resource, uri: "ui://a" }))["error"], "Server not found: x");
+    assert.match(String((await ask(live, { ...resource, uri: "file:///etc/passwd" }))["error"]), /ui:\/\//);
     assert.equal((await ask(live, { subtype: "mcp_reconnect", serverName: "x" }))["error"], "Server not found: x");
     assert.equal((await ask(live, { subtype: "mcp_toggle", serverName: "x", enabled: false }))["error"], "Server not found: x");
+  });
+
+  it("mcp_toggle and mcp_reconnect find a server that is there, whatever it does", async () => {
+    const live = start([]);
+    await ask(live, { subtype: "mcp_set_servers", servers: { gone: { command: "no-such-program-anywhere" } } });
+    const status = async (): Promise<unknown> =>
+      ((await ask(live, { subtype: "mcp_status" }))["response"] as { mcpServers: JsonObject[] }).mcpServers[0]?.["status"];
+    assert.equal((await ask(live, { subtype: "mcp_toggle", serverName: "gone", enabled: false }))["subtype"], "success");
+    assert.equal(await status(), "disabled");
+    assert.equal((await ask(live, { subtype: "mcp_toggle", serverName: "gone", enabled: true }))["subtype"], "success");
+    assert.equal(await status(), "failed");
+    assert.equal((await ask(live, { subtype: "mcp_reconnect", serverName: "gone" }))["subtype"], "success");
+    assert.equal((await ask(live, { subtype: "mcp_toggle", serverName: 7 }))["error"], "Server not found: 7");
+  });
+
+  it("mcp_call calls a tool of a server for the host, and says when there is none", async () => {
+    const live = start([]);
+    const server = { command: process.execPath, args: [join(process.cwd(), "test/contract/tiny-mcp-server.mjs")] };
+    await ask(live, { subtype: "mcp_set_servers", servers: { tiny: server } });
+    const call = async (tool: string, more: JsonObject = {}): Promise<JsonObject> =>
+      await ask(live, { subtype: "mcp_call", tool, ...more });
+    assert.deepEqual((await call("mcp__tiny__add", { arguments: { a: 1, b: 2 } }))["response"], {
+      content: '{"sum":3}',
+      structuredContent: { sum: 3 },
+    });
+    assert.match(String((await call("mcp__tiny__fail"))["error"]), /it failed/);
+    assert.match(String((await call("mcp__tiny__nothing"))["error"]), /no tool of a server named mcp__tiny__nothing/);
+    assert.match(String((await call("Bash", { arguments: { command: "true" } }))["error"]), /Bash/);
+    assert.match(String((await call("mcp__tiny__add", { arguments: [1] }))["error"]), /must be an object/);
+    assert.match(String((await call("mcp__tiny__add", { check_permissions: true }))["error"]), /check_permissions/);
   });
 
   it("mcp_set_servers takes what is written well, and says what is not", async () => {

@@ -2,11 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/co
 import { toRuntimeError } from "../../protocol/errors.ts";
 import { parsePermissionUpdate } from "../../permissions/permission-update.ts";
 import { toPermissionMode } from "../../protocol/permission.ts";
-import type { SessionFacts } from "../../protocol/events.ts";
-import type { ContextState } from "../../session/past/history.ts";
 import type { SeenFile } from "../../session/files/host-files.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SessionControls } from "../../session/session-controls.ts";
+import { toContextUsage } from "./context-usage.ts";
 import type { FlagSettings } from "./flag-settings.ts";
 import { questions } from "./session-questions.ts";
 import type { SessionSpending } from "./session-spending.ts";
@@ -27,7 +26,7 @@ export type ControlTargets = {
   readonly flagSettings: FlagSettings;
   /** A message from a server that lives in the host. */
   readonly hostServerSays: (server: string, message: JsonValue | undefined) => void;
-  readonly settings: () => JsonObject;
+  readonly settings: () => JsonObject | Promise<JsonObject>;
   readonly rewind: (target: string, dryRun: boolean) => Promise<JsonObject>;
   /** What `initialize` was answered, as it is now. */
   readonly describe: () => Promise<JsonObject>;
@@ -63,6 +62,7 @@ export async function answerControlRequest(
 }
 
 const done: ControlReply = { response: {} };
+const resourceMs = 60_000;
 
 const handlers: Readonly<Record<string, Handler>> = {
   ...questions,
@@ -82,8 +82,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     } catch (error) {
       return { error: toRuntimeError(error).message, code: "bypass_not_launched" };
     }
-    status({ permissionMode: mode });
-    return { response: { mode } };
+    return { response: { mode }, after: () => status({ permissionMode: mode }) };
   },
   async set_model({ model }, { session, resolveModel }) {
     const wanted = typeof model === "string" && model !== "default" ? await resolveModel(model) : undefined;
@@ -150,6 +149,24 @@ const handlers: Readonly<Record<string, Handler>> = {
     (await (await session()).controls()).replaceTools(connections.tools);
     return done;
   },
+  async mcp_read_resource({ serverName, uri }, { mcp }) {
+    const server = String(serverName);
+    if (typeof uri !== "string" || !uri.startsWith("ui://")) return { error: "uri must be one of the scheme ui://" };
+    const connections = await mcp();
+    if (!connections?.states.some(({ name }) => name === server)) return { error: `Server not found: ${server}` };
+    return { response: { contents: await connections.readResource(server, uri, AbortSignal.timeout(resourceMs)) } };
+  },
+  async mcp_call({ tool, arguments: input = {}, timeout_ms: timeoutMs, check_permissions: isJudged }, { mcp, session }) {
+    const name = String(tool);
+    if (!isJsonObject(input)) return { error: "arguments must be an object" };
+    if (isJudged === true) return { error: "check_permissions has no effect here: the host's own calls are the host's to judge" };
+    const { facts } = await (await session()).controls();
+    const connections = await mcp();
+    if (!connections || !facts.tools.includes(name)) return { error: `There is no tool of a server named ${name}` };
+    const limit = typeof timeoutMs === "number" && timeoutMs > 0 ? timeoutMs : resourceMs;
+    const { text, ...more } = await connections.answer(name, input, AbortSignal.timeout(limit));
+    return { response: { content: text, ...more } };
+  },
   async mcp_message({ server_name: server, message }, { hostServerSays }) {
     hostServerSays(String(server), message);
     return done;
@@ -157,18 +174,21 @@ const handlers: Readonly<Record<string, Handler>> = {
   async get_context_usage(_, { session }) {
     const open = await session();
     const { facts } = await open.controls();
-    const isAutoCompactEnabled = (await open.getAutoCompactThreshold()) !== false;
-    return { response: { ...toContextUsage(open.getContextState(), facts), isAutoCompactEnabled } };
+    return { response: toContextUsage(await open.getContextUse(), facts) };
   },
   set_has_subscribers: async () => done, // everything is told in any case
-  get_settings: async (_, { settings }) => ({ response: settings() }),
+  async get_settings(_, { settings, session }) {
+    const { facts, effort } = await (await session()).controls();
+    return { response: { ...(await settings()), applied: { model: facts.model.id, effort: effort ?? null } } };
+  },
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
     if (typeof target !== "string") return { error: "user_message_id must be a string" };
     return { response: await rewind(target, dryRun === true) };
   },
   async stop_task({ task_id: task }, { session }) {
-    const stopped = typeof task === "string" && (await (await session()).stopTask(task));
-    return stopped ? done : { error: `There is no running task ${String(task)}` };
+    if (typeof task !== "string") return { error: "task_id must be a string" };
+    await (await session()).stopTask(task); // one that has ended, or never was, does not run either
+    return done;
   },
 };
 
@@ -202,29 +222,5 @@ function toServerStatus({ name, status, error, serverInfo, source, offers, reach
     ...(reach && { config: { ...reach }, transport: reach.type }),
     ...(source !== undefined && { source, scope: source }),
     tools: offers.map((tool) => ({ annotations: {}, ...tool })),
-  };
-}
-
-/** The shape the SDK promises; which part of the window holds what is not counted here, so there is one row for all that is used. */
-function toContextUsage({ usedTokens, maxTokens, usedPercentage }: ContextState, facts: SessionFacts): JsonObject {
-  return {
-    categories: [
-      { id: "messages", name: "Used", tokens: usedTokens, color: "blue", kind: "used" },
-      { id: "free_space", name: "Free space", tokens: Math.max(0, maxTokens - usedTokens), color: "gray", kind: "free" },
-    ],
-    totalTokens: usedTokens,
-    maxTokens,
-    rawMaxTokens: maxTokens,
-    percentage: usedPercentage,
-    gridRows: [],
-    model: facts.model.id,
-    memoryFiles: (facts.instructionFiles ?? []).map(({ path, bytes }) => ({
-      path,
-      type: "Instructions",
-      tokens: Math.ceil(bytes / 4),
-    })),
-    mcpTools: [],
-    agents: [],
-    apiUsage: null,
   };
 }

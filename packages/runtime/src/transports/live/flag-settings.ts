@@ -54,14 +54,13 @@ export class FlagSettings {
 
 const behaviors = ["allow", "ask", "deny"] as const;
 
-/** xhigh and max are the most that providers have in common. */
 const efforts: Readonly<Record<string, Effort>> = {
   minimal: "minimal",
   low: "low",
   medium: "medium",
   high: "high",
-  xhigh: "high",
-  max: "high",
+  xhigh: "xhigh",
+  max: "max",
 };
 
 function toRules(behavior: string, rules: JsonValue | undefined): JsonObject[] {

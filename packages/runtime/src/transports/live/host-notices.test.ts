@@ -74,4 +74,15 @@ describe("what a host is told beside the conversation", () => {
     ]);
     assert.deepEqual(statesOf(live), []);
   });
+
+  it("once that a message waits, also when it is taken back before it begins", async () => {
+    const live = start([{ text: "word ".repeat(2_000) }], { fates: true, states: false });
+    live.say("talk");
+    await live.frame(({ type }) => type === "stream_event", "its words");
+    live.say("not this", { uuid: "second", priority: "later" });
+    await live.frame(() => fatesOf(live).includes("second queued"), "that it waits");
+    live.request("r1", { subtype: "interrupt", cancel_queued: true });
+    await live.end();
+    assert.deepEqual(fatesOf(live), ["second queued", "second cancelled"]);
+  });
 });

@@ -7,10 +7,12 @@ type Ways = {
   readonly channel: ControlChannel;
   readonly session: () => Promise<InteractiveSession>;
   readonly warn: (message: string) => void;
+  /** The host is told that another mode counts now. */
+  readonly told: (mode: string) => void;
 };
 
 /** The person behind the host: reached by the same question as for a permission, and with a say in the same things. */
-export function toPerson({ channel, session, warn }: Ways): Person {
+export function toPerson({ channel, session, warn, told }: Ways): Person {
   const controls = async (): ReturnType<InteractiveSession["controls"]> => await (await session()).controls();
   return {
     ask: ({ tool, input, callId }, signal) =>
@@ -26,8 +28,11 @@ export function toPerson({ channel, session, warn }: Ways): Person {
         signal,
       ),
     mode: async () => (await controls()).facts.permissionMode,
-    setMode: async (mode) => (await controls()).setPermissionMode(mode),
-    update: async (response) => await updatePermissions(response, { session: await session(), warn }),
+    async setMode(mode) {
+      (await controls()).setPermissionMode(mode);
+      told(mode);
+    },
+    update: async (response) => await updatePermissions(response, { session: await session(), warn, changed: told }),
     interrupt: () => void session().then((open) => open.abort()),
   };
 }

@@ -119,6 +119,10 @@ describe("tools that talk to the person behind the host", () => {
     assert.match(told[2] ?? "", /Plan mode only looks/);
     assert.match(told[3] ?? "", /approved/);
     assert.equal(readFileSync(join(cwd, "made.txt"), "utf8"), "x");
+    const modes = live.frames.flatMap(({ subtype, permissionMode: mode }) => (subtype === "status" && mode ? [mode] : []));
+    assert.deepEqual(modes, ["plan", "acceptEdits"]);
+    const plans = live.frames.flatMap(({ tool_use_result: result }) => Object(result).plan ?? []);
+    assert.deepEqual(plans, ["do it"]);
   });
 });
 
@@ -143,7 +147,7 @@ describe("what a host may look at and change", () => {
       assert.equal((await apply(wrong as JsonObject))["subtype"], "error", JSON.stringify(wrong));
     live.say("first");
     assert.equal(((await live.result(1))["permission_denials"] as unknown[]).length, 1);
-    assert.deepEqual([live.requests[0]?.model, live.requests[0]?.effort], ["other", "high"]);
+    assert.deepEqual([live.requests[0]?.model, live.requests[0]?.effort], ["other", "max"]);
     assert.equal((await ask(live, { subtype: "apply_flag_settings", settings: "all" }))["subtype"], "error");
     assert.equal((await apply({ permissions: null, effortLevel: null, model: null }))["subtype"], "success");
     live.say("second");

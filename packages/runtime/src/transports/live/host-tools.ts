@@ -48,6 +48,7 @@ export function createHostTools(person: Person, previewFormat?: string): Tool[] 
         if ((await person.mode()) === "plan") await person.setMode(before);
         return "The user has approved the plan. Begin with it.";
       },
+      details: ({ plan }) => ({ isAgent: false, ...(typeof plan === "string" && { plan }) }),
     }),
   ];
 }

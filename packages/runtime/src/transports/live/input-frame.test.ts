@@ -58,6 +58,41 @@ describe("parseInputFrame", () => {
     assert.deepEqual(frame, { type: "user", input: user("the document"), priority: "later", query: true });
   });
 
+  it("reads pictures and documents that stand elsewhere, and PDF in the message itself", () => {
+    const url = "https://example.org/a";
+    const pdf = "application/pdf";
+    const read: readonly (readonly [type: string, source: object, part: object])[] = [
+      ["image", { type: "url", url }, { type: "image", mediaType: "image/*", data: "", url }],
+      ["document", { type: "url", url }, { type: "image", mediaType: pdf, data: "", url }],
+      ["document", { type: "base64", media_type: pdf, data: "aGk=" }, { type: "image", mediaType: pdf, data: "aGk=" }],
+    ];
+    for (const [type, source, part] of read) {
+      const frame = parseInputFrame(JSON.stringify({ type: "user", message: { role: "user", content: [{ type, source }] } }));
+      assert.deepEqual(frame.type === "user" && frame.input.content, [part]);
+    }
+  });
+
+  it("says what is wrong with a picture or a document that it cannot read", () => {
+    const cannot = /a block of type "\w+" cannot be used here/;
+    const wrong: readonly (readonly [type: string, source: unknown, said: RegExp])[] = [
+      ["image", { type: "url", url: "file:///a.png" }, /"file:\/\/\/a\.png" is no http\(s\) address/],
+      ["document", { type: "url", url: "https://" }, /is no http\(s\) address/],
+      ["video", { type: "url", url: "https://example.org/a" }, cannot],
+      ["image", { type: "url" }, cannot],
+      ["image", { type: "text", data: "words" }, cannot],
+      ["image", { type: "base64", media_type: "application/pdf" }, cannot],
+      ["document", "words", cannot],
+      ["document", { type: "text" }, cannot],
+      ["document", { type: "file", data: "words" }, cannot],
+      ["document", { type: "base64", media_type: "application/pdf" }, cannot],
+      ["document", { type: "base64", media_type: "image/png", data: "aGk=" }, cannot],
+    ];
+    for (const [type, source, said] of wrong) {
+      const frame = parseInputFrame(JSON.stringify({ type: "user", message: { role: "user", content: [{ type, source }] } }));
+      assert.match(frame.type === "unusable" ? frame.error.message : frame.type, said, JSON.stringify([type, source]));
+    }
+  });
+
   it("reads images, and a message that the host has put together", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
     const frame = {

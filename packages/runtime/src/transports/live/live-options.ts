@@ -43,10 +43,12 @@ export type LiveOptions = {
   readonly parseServers: (value: JsonValue | undefined) => McpServerConfigs;
   /** Another model of the provider, by its id or by a word for it. */
   readonly resolveModel?: (name: string) => Promise<string>;
-  readonly settings: () => JsonObject;
+  readonly settings: () => JsonObject | Promise<JsonObject>;
   /** Puts files back to where they were when a turn began. */
   readonly rewind: (turnId: string, dryRun: boolean, session: ControlTargets["session"]) => Promise<JsonObject>;
   readonly replayUserMessages: boolean;
+  /** The host is told of the hooks of the session's end, and of those that end with it. */
+  readonly finishesHooks?: boolean | undefined;
   /** Filled in by the driver; encoders look at it. */
   readonly prompts?: PromptsView;
   /** Which notices the host wants beside the conversation. */

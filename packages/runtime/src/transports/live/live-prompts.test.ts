@@ -106,7 +106,9 @@ describe("messages of an earlier process", () => {
       [(await live.reply("r1"))["response"], (await live.reply("r2"))["response"]],
       [{ cancelled: true }, { cancelled: false }],
     );
+    live.say("fourth");
+    assert.equal((await live.result(2))["result"], "done now");
     await live.end();
-    assert.equal(live.results.length, 1);
+    assert.equal(live.results.length, 2);
   });
 });

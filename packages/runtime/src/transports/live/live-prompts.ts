@@ -1,4 +1,5 @@
 import type { UserMessage } from "../../protocol/content.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
@@ -26,6 +27,14 @@ export type LiveTurn = {
   /** A task that ended began it. */
   readonly isWoken: boolean;
 };
+
+/** A host that writes on and on is told so; what waits is bounded. */
+const maxWaiting = 1_000;
+export const tooMany: RuntimeError = new RuntimeError(
+  "busy",
+  `More than ${maxWaiting} prompts are waiting; this one was not run`,
+  { retryable: true },
+);
 
 /** The messages of a host that have no result yet. Which of them comes next is up to the session. */
 export class LivePrompts {
@@ -109,6 +118,10 @@ export class LivePrompts {
 
   hasEnded(prompt: LivePrompt): boolean {
     return !this.#open.has(prompt);
+  }
+
+  get isFull(): boolean {
+    return this.waiting.length >= maxWaiting;
   }
 
   get isBusy(): boolean {

@@ -51,7 +51,7 @@ describe("a call with a secret", () => {
     const live = start();
     live.say("go");
     const { id, request } = await live.asked("can_use_tool");
-    assert.deepEqual(request["input"], { file_path: "made.txt", content });
+    assert.deepEqual(request["input"], { file_path: join(cwd, "made.txt"), content });
     live.answer(id, { behavior: "allow", updatedInput: request["input"] });
     await expectRealFile(live);
   });

@@ -351,6 +351,37 @@ describe("interrupt", () => {
     );
   });
 
+  it("as a line of its own: what waits runs all the same", async () => {
+    const host = start([slowText, { text: "kept" }]);
+    host.say("talk");
+    await host.frame(({ type }) => type === "stream_event", "its words");
+    host.say("kept", { priority: "later" });
+    host.send({ type: "control", subtype: "interrupt" });
+    assert.equal((await host.result(2))["result"], "kept");
+  });
+
+  it("before the session is open: a message can be taken back, and has one result", async () => {
+    let open = (): void => {};
+    const opening = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const uuid = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+    const host = start([{ text: "next" }], { opening });
+    host.say("not this", { uuid });
+    host.request("r1", { subtype: "cancel_async_message", message_uuid: uuid });
+    assert.deepEqual((await host.reply("r1"))["response"], { cancelled: true });
+    host.say("this");
+    open();
+    await host.end();
+    assert.deepEqual(
+      host.results.map(({ subtype, result }) => [subtype, result]),
+      [
+        ["error_during_execution", undefined],
+        ["success", "next"],
+      ],
+    );
+  });
+
   it("at a permission question: the question is taken back before the result, and a late answer does no harm", async () => {
     const host = start([{ calls: [{ name: "Bash", input: { command: "touch made.txt" } }] }, { text: "next" }], {
       permissions: "host",

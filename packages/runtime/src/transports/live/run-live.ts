@@ -1,29 +1,31 @@
 import type { JsonObject, UserMessage } from "../../protocol/content.ts";
-import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import type { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { toShownOutcome } from "../../session/events/shown-outcome.ts";
 import { toLine } from "../../util/jsonl.ts";
-import type { AnsweredPrompts, OutputFormat, ShownOutcome } from "../headless/output-format.ts";
+import type { OutputFormat, ShownOutcome } from "../headless/output-format.ts";
 import { createRedactor, type Redactor } from "../../util/redact.ts";
 import { ControlChannel } from "./control-channel.ts";
-import { answerControlRequest, type ControlReply, type ControlTargets, type Interrupted } from "./control-requests.ts";
+import type { ControlTargets, Interrupted } from "./control-requests.ts";
 import { toEmptyOutcome } from "./empty-run.ts";
 import { FlagSettings } from "./flag-settings.ts";
 import { HostMcpTransport } from "./host-mcp-transport.ts";
 import { HostNotices } from "./host-notices.ts";
 import { toPerson } from "./host-person.ts";
+import { HostRequests } from "./host-requests.ts";
 import { createHostTools } from "./host-tools.ts";
-import { type LiveSetup, readSetup } from "./initialize.ts";
+import { HostTurns, namesOf } from "./host-turns.ts";
 import { HostLines } from "./host-lines.ts";
 import { type InputFrame, toInputError } from "./input-frame.ts";
-import { toControlResponse, toElicitation, toReplay } from "./live-frames.ts";
+import { toElicitation, toReplay } from "./live-frames.ts";
 import type { LiveOptions, LiveRun, LiveSession } from "./live-options.ts";
 import { answerPermissionQuestions } from "../../hosting/permission-answers.ts";
 import { askHost } from "./ask-host.ts";
-import { type LivePrompt, LivePrompts, type LiveTurn } from "./live-prompts.ts";
+import { type LivePrompt, LivePrompts, tooMany } from "./live-prompts.ts";
 import { unread } from "../headless/run-prompt.ts";
+import { PromptResults } from "./prompt-results.ts";
 import { SessionSpending } from "./session-spending.ts";
 import { SessionWriter, toFailure } from "../session-writer.ts";
 
@@ -35,38 +37,21 @@ export function runLive(options: LiveOptions): LiveRun {
 
 type Opened = LiveSession & { readonly writer: SessionWriter };
 
-/** A host that writes on and on is told so; what waits is bounded. */
-const maxWaiting = 1_000;
-const tooMany = new RuntimeError("busy", `More than ${maxWaiting} prompts are waiting; this one was not run`, {
-  retryable: true,
-});
-
 class LiveDriver {
   readonly #options: LiveOptions;
   readonly #channel: ControlChannel;
   readonly #lines: HostLines;
   readonly #prompts = new LivePrompts();
   readonly #hostServers = new Map<string, HostMcpTransport>();
-  /** Requests of the host that are not answered yet. */
-  readonly #answering = new Set<Promise<void>>();
   readonly #writing = new Set<Promise<void>>();
   readonly #flagSettings = new FlagSettings();
   readonly #spending: SessionSpending;
-  #setup: LiveSetup = { hostServers: new Map(), unsupported: [] };
-  #initialized: () => void = () => {};
-  readonly #initializing = new Promise<void>((resolve) => {
-    this.#initialized = resolve;
-  });
-  #isInitialized = false;
-  /** The host has its answer to `initialize`: what it asked for comes after it. */
-  #introduced: Promise<void> = Promise.resolve();
-  #served = false;
+  readonly #requests: HostRequests;
+  readonly #results: PromptResults;
   #reading: Promise<Outcome | undefined> = Promise.resolve(undefined);
   #opening: Promise<Opened> | undefined;
   #opened: Opened | undefined;
-  /** Aborted when nothing that was asked for a turn is to be answered any more; the last one is of the running turn. */
-  readonly #turns: AbortController[] = [];
-  #turn: LiveTurn | undefined;
+  readonly #turns: HostTurns;
   #stopped: CancelCause | undefined;
   #cut: () => void = () => {};
   /** Nothing more is to be read: a session that was stopped must not wait for a host that keeps its end open. */
@@ -75,13 +60,8 @@ class LiveDriver {
   });
   /** The last words are said: what the session still tells while it is shut down is not for the output. */
   #isClosing = false;
-  /** How the last message went that has its result. */
-  #last: ShownOutcome | undefined;
-
   readonly #notices: HostNotices;
   readonly #redactor: Redactor;
-  /** Of the message whose result is written right now, when that is not the turn's. */
-  #told: Pick<LivePrompt, "uuid"> | undefined;
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -89,8 +69,20 @@ class LiveDriver {
     this.#redactor = options.redactor ?? createRedactor();
     const { prompts, notices = { fates: false, states: false } } = options;
     this.#notices = new HostNotices({ ...notices, send: (frame) => this.#send(frame), stamp: () => this.#stamp() });
-    if (prompts) prompts.look = () => this.#answered();
+    this.#turns = new HostTurns(this.#prompts, this.#notices);
+    if (prompts) prompts.look = () => this.#turns.answered(this.#results.told);
     this.#channel = new ControlChannel({ send: (frame) => this.#send(frame), newId: options.newId });
+    this.#requests = new HostRequests({
+      ...{ channel: this.#channel, describe: options.describe, warn: options.warn },
+      send: (frame) => this.#send(frame),
+      targets: () => this.#targets(),
+      hasBegun: () => this.#opening !== undefined,
+    });
+    this.#results = new PromptResults({
+      ...{ early: options.early, output: options.output },
+      format: () => this.#format(),
+      shown: (outcome) => this.#shown(outcome),
+    });
     this.#lines = new HostLines({ strict: options.strict ?? false, tell: (message) => this.#warn(message) });
   }
 
@@ -101,12 +93,13 @@ class LiveDriver {
     const problem = await Promise.race([this.#reading, this.#cutting]);
     await this.#prompts.done();
     await this.#finishTasks();
-    if (!this.#stopped) await Promise.all(this.#answering);
+    if (this.#options.finishesHooks) await this.#finishHooks();
+    if (!this.#stopped) await this.#requests.done();
     await Promise.all(this.#writing);
     this.#channel.close();
-    const ending = problem ?? (this.#last ? undefined : this.#nothing());
-    if (ending && ending.type !== "completed") await this.#writeEnd(ending);
-    return await this.#close(ending ?? this.#last ?? this.#nothing());
+    const ending = problem ?? (this.#results.last ? undefined : this.#nothing());
+    if (ending && ending.type !== "completed") await this.#results.write(ending);
+    return await this.#close(ending ?? this.#results.last ?? this.#nothing());
   }
 
   async #close(ending: Outcome): Promise<ShownOutcome> {
@@ -121,9 +114,9 @@ class LiveDriver {
   stop(cause: CancelCause): void {
     this.#stopped = cause;
     for (const prompt of this.#prompts.entering) this.#drop(prompt, cause);
-    this.#initialized();
+    this.#requests.giveUp();
     this.#opened?.session.abort(cause);
-    this.#turns.at(-1)?.abort(); // withdraws questions that are still open
+    this.#turns.withdraw();
     this.#cut();
   }
 
@@ -138,7 +131,7 @@ class LiveDriver {
     } catch (error) {
       return { type: "failed", error: toInputError(error).toJSON(), text: "" };
     } finally {
-      this.#initialized();
+      this.#requests.giveUp();
       this.#channel.close(); // nobody can answer any more
     }
   }
@@ -151,11 +144,8 @@ class LiveDriver {
         return this.#writeSoon(this.#writeNotRun({ type: "failed", error: frame.error.toJSON(), text: "" }, frame.uuid));
       case "interrupt":
         return this.#writeSoon(this.#interrupt(false).then(({ end }) => end()));
-      case "request": {
-        const answering = this.#answer(frame.requestId, frame.request);
-        this.#answering.add(answering);
-        return void answering.finally(() => this.#answering.delete(answering));
-      }
+      case "request":
+        return this.#requests.take(frame.requestId, frame.request);
       case "response":
         return this.#channel.settle(frame.requestId, frame.answer);
       case "cancel": // what a host asks for is done by the time it could take it back
@@ -172,7 +162,7 @@ class LiveDriver {
       this.#notices.tell("queued", { uuid });
       return this.#writeSoon(this.#writeNotRun({ type: "completed", text: "" }, uuid, "completed"));
     }
-    if (this.#prompts.waiting.length >= maxWaiting)
+    if (this.#prompts.isFull)
       return this.#writeSoon(this.#writeNotRun({ type: "failed", error: tooMany.toJSON(), text: "" }, uuid));
     const mode = priority === "now" ? "now" : priority === "next" && this.#prompts.isBusy ? "steer" : "queue";
     const prompt = this.#prompts.add(input, uuid);
@@ -182,9 +172,9 @@ class LiveDriver {
   /** Hands the prompt to the session, whose events tell what becomes of it. */
   async #enter(prompt: LivePrompt, mode: PromptMode): Promise<void> {
     try {
-      if (this.#options.awaitInitialize) await this.#initializing;
+      if (this.#options.awaitInitialize) await this.#requests.initialized;
       const { session, writer } = await this.#open();
-      await this.#introduced;
+      await this.#requests.introduced;
       if (prompt.state !== "entering") return; // it was taken back, and has its result
       await session.open();
       const held = session.inbox.find(({ key }) => key !== undefined && key === prompt.uuid);
@@ -199,7 +189,7 @@ class LiveDriver {
     } catch (error) {
       if (this.#prompts.hasEnded(prompt)) return;
       const outcome = this.#shown(toFailure(error));
-      await this.#writeEnd(outcome, prompt);
+      await this.#results.write(outcome, prompt);
       this.#endPrompt(prompt, outcome);
     }
   }
@@ -215,33 +205,17 @@ class LiveDriver {
   async #write({ format, alsoTo }: LiveSession, event: AgentEvent): Promise<void> {
     const { output } = this.#options;
     const isOwn = event.taskId === undefined;
-    if (isOwn && event.type === "prompt.accepted") this.#notices.tell("queued", this.#prompts.accept(event));
-    if (isOwn && event.type === "turn.started") this.#beginTurn(event);
-    if (isOwn && event.type === "input.added") this.#join(event.promptId);
-    if (isOwn && event.type === "turn.ended") this.#turns.shift()?.abort();
+    if (isOwn) this.#turns.follow(event);
     alsoTo?.(event);
     this.#spending.apply(event);
     const text = format.event(event);
     if (text && !this.#isClosing) output.write(text);
-    if (isOwn && event.type === "turn.started" && this.#turn?.prompt) this.#replay(this.#turn.prompt.input, this.#turn.id);
+    const { running } = this.#turns;
+    if (isOwn && event.type === "turn.started" && running?.prompt) this.#replay(running.prompt.input, running.id);
     if (output.full) await output.drain();
-    if (isOwn && event.type === "turn.ended" && this.#turn?.prompt) await this.#finish(this.#turn.prompt);
-    else if (isOwn && event.type === "turn.ended" && this.#turn?.isWoken) await this.#finishWoken(event.outcome);
+    if (isOwn && event.type === "turn.ended" && running?.prompt) await this.#finish(running.prompt);
+    else if (isOwn && event.type === "turn.ended" && running?.isWoken) await this.#finishWoken(event.outcome);
     if (isOwn && event.type === "prompt.cancelled") await this.#cancelled(event.cause, this.#prompts.of(event.promptId));
-  }
-
-  #beginTurn({ turnId = "", tasks }: AgentEvent<"turn.started">): void {
-    const prompt = this.#prompts.begin(turnId);
-    this.#turn = { id: turnId, prompt, joined: [], isWoken: tasks !== undefined };
-    if (prompt) this.#notices.tell("started", prompt);
-    this.#notices.changeState("running");
-  }
-
-  #join(promptId: string | undefined): void {
-    const prompt = promptId === undefined ? undefined : this.#prompts.begin(promptId, this.#turn?.id);
-    if (!prompt) return;
-    this.#turn?.joined.push(prompt);
-    this.#notices.tell("started", prompt);
   }
 
   /** The last words on a prompt and on those that joined it. `problem`: what kept its events from being read. */
@@ -254,12 +228,11 @@ class LiveDriver {
     output.write(await format.end(honest));
     await output.drain();
     const written = output.closed ? this.#shown(unread(honest)) : honest;
-    const joined = this.#turn?.prompt === prompt ? this.#turn.joined : [];
-    this.#turn = undefined; // from here on messages wait for a turn of their own
+    const joined = this.#turns.leave(prompt);
     this.#notices.tell("completed", prompt);
     for (const other of joined) {
       this.#replay(other.input, other.uuid ?? this.#options.newId());
-      await this.#writeEnd(written, other);
+      await this.#results.write(written, other);
       this.#notices.tell("completed", other);
       this.#endPrompt(other, written);
     }
@@ -270,9 +243,9 @@ class LiveDriver {
   async #finishWoken(ended: Outcome): Promise<void> {
     const format = await this.#format();
     const outcome = this.#shown(format.judge?.(ended) ?? ended);
-    await this.#writeEnd(outcome);
-    this.#last = outcome;
-    this.#turn = undefined;
+    await this.#results.write(outcome);
+    this.#results.last = outcome;
+    this.#turns.leave();
     if (!this.#prompts.isBusy) this.#notices.changeState("idle");
   }
 
@@ -284,8 +257,13 @@ class LiveDriver {
     await writer.caughtUp(); // what was stopped has a warning: every turn has its one result already
   }
 
+  async #finishHooks(): Promise<void> {
+    await this.#opened?.session.finishHooks();
+    await this.#opened?.writer.caughtUp();
+  }
+
   #endPrompt(prompt: LivePrompt, outcome: ShownOutcome): void {
-    this.#last = outcome;
+    this.#results.last = outcome;
     this.#prompts.end(prompt);
     if (!this.#prompts.isBusy) this.#notices.changeState("idle");
   }
@@ -301,24 +279,26 @@ class LiveDriver {
 
   async #openOnce(): Promise<Opened> {
     const { open, output, warn, previewFormat } = this.#options;
-    const live = await open(this.#setup, {
+    const live = await open(this.#requests.setup, {
       hostTransport: (server) => this.#hostTransport(server),
-      hostTools: () => createHostTools(toPerson({ channel: this.#channel, session: () => this.#session(), warn }), previewFormat),
+      hostTools: () => createHostTools(toPerson(this.#ways(warn)), previewFormat),
       mirror: (filePath, entries) => this.#send({ type: "transcript_mirror", filePath, entries }),
-      ...(this.#isInitialized && {
+      ...(this.#requests.isInitialized && {
         elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),
       }),
     });
     const { session } = live;
     const writer = new SessionWriter(session, (event) => this.#write(live, event));
-    session.on("thinking", (isThinking) => (isThinking ? this.#turns.push(new AbortController()) : undefined));
+    session.on("thinking", (isThinking) => (isThinking ? this.#turns.expect() : undefined));
     output.onClosed(() => session.abort("output-closed"));
-    const answerer = live.permissions === "host" ? askHost(this.#channel, live.mcp) : live.permissions;
+    const root = async (): Promise<string> => (await session.controls()).facts.cwd;
+    const answerer = live.permissions === "host" ? askHost(this.#channel, { mcp: live.mcp, root }) : live.permissions;
     if (answerer)
       answerPermissionQuestions(session, {
         answerer: this.#notices.watch(answerer),
-        turn: () => this.#turns.at(-1)?.signal ?? AbortSignal.abort(),
+        turn: () => this.#turns.signal,
         warn,
+        changed: (permissionMode) => this.#sendStatus({ permissionMode }),
       });
     if (this.#stopped) session.abort(this.#stopped);
     this.#opened = { ...live, writer };
@@ -329,18 +309,6 @@ class LiveDriver {
     const transport = new HostMcpTransport(server, this.#channel);
     this.#hostServers.set(server, transport);
     return transport;
-  }
-
-  async #answer(requestId: string, request: JsonObject & { subtype: string }): Promise<void> {
-    this.#served = true;
-    if (request.subtype !== "initialize") {
-      const reply = await answerControlRequest(request, this.#targets());
-      this.#send(toControlResponse(requestId, reply));
-      return "response" in reply ? reply.after?.() : undefined;
-    }
-    const replying = this.#initialize(request);
-    this.#introduced = replying.then((reply) => this.#send(toControlResponse(requestId, reply)));
-    await this.#introduced;
   }
 
   #targets(): ControlTargets {
@@ -356,29 +324,20 @@ class LiveDriver {
       flagSettings: this.#flagSettings,
       hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
       settings,
-      describe: () => this.#options.describe(this.#setup),
+      describe: () => this.#options.describe(this.#requests.setup),
       spending: this.#spending,
       rewind: (target, dryRun) => rewind(this.#prompts.turnOf(target) ?? target, dryRun, session),
-      status: (fields) => this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() }),
+      status: (fields) => this.#sendStatus(fields),
     };
   }
 
-  /** A host that asks again has lost the thread: what it asked for at first holds, and it hears what it has yet to answer. */
-  async #initialize(request: JsonObject): Promise<ControlReply> {
-    const { describe, warn } = this.#options;
-    if (this.#opening && !this.#isInitialized) return { error: "The session has begun already" };
-    if (!this.#isInitialized) {
-      this.#setup = readSetup(request, this.#channel); // before anything is waited for: the first prompt is right behind
-      this.#isInitialized = true;
-      this.#initialized();
-      for (const field of this.#setup.unsupported) warn(`initialize: ${field} is not supported here and has no effect`);
-    }
-    try {
-      const beside = { pending_permission_requests: this.#channel.open("can_use_tool"), pending_user_dialog_requests: [] };
-      return { response: await describe(this.#setup), beside };
-    } catch (error) {
-      return { error: toRuntimeError(error).message };
-    }
+  #ways(warn: (message: string) => void): Parameters<typeof toPerson>[0] {
+    const told = (permissionMode: string): void => this.#sendStatus({ permissionMode });
+    return { channel: this.#channel, session: () => this.#session(), warn, told };
+  }
+
+  #sendStatus(fields: JsonObject): void {
+    this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() });
   }
 
   /** Ends the running turn; answers the names of messages that still wait, and of those that will not run. */
@@ -390,7 +349,7 @@ class LiveDriver {
     const end = (): void => {
       if (running) this.#drop(running, "abort");
       this.#opened?.session.interrupt();
-      this.#turns.at(-1)?.abort(); // withdraws questions that are still open
+      this.#turns.withdraw();
     };
     return { stillQueued: namesOf(waiting.filter((prompt) => !dropped.includes(prompt))), cancelled: namesOf(dropped), end };
   }
@@ -436,34 +395,8 @@ class LiveDriver {
     this.#writing.add(writes);
   }
 
-  /** The result of a prompt that had no turn: nothing of another turn is in it. */
   async #writeNotRun(ending: Outcome, uuid: string | undefined, fate?: "completed" | "cancelled"): Promise<void> {
-    const { early, output } = this.#options;
-    const outcome = this.#shown(ending);
-    this.#last = outcome;
-    output.write(await this.#endFor(early, outcome, { uuid }));
-    if (fate) this.#notices.tell(fate, { uuid });
-    await output.drain();
-  }
-
-  async #writeEnd(outcome: Outcome, prompt?: LivePrompt): Promise<void> {
-    const { output } = this.#options;
-    output.write(await this.#endFor(await this.#format(), this.#shown(outcome), prompt));
-    await output.drain();
-  }
-
-  /** Encoders look at once whose result it is, before they wait for anything. */
-  #endFor(format: OutputFormat, outcome: ShownOutcome, prompt: Pick<LivePrompt, "uuid"> | undefined): Promise<string> {
-    this.#told = prompt;
-    const text = format.end(outcome);
-    this.#told = undefined;
-    return text;
-  }
-
-  #answered(): AnsweredPrompts {
-    const turn = this.#turn;
-    const prompts = this.#told ? [this.#told] : turn?.prompt ? [turn.prompt, ...turn.joined] : [];
-    return { uuids: namesOf(prompts), waiting: this.#prompts.waiting.length };
+    await this.#results.writeNotRun(ending, uuid, fate && (() => this.#notices.tell(fate, { uuid })));
   }
 
   async #format(): Promise<OutputFormat> {
@@ -472,7 +405,9 @@ class LiveDriver {
 
   #nothing(): ShownOutcome {
     const { strict = false } = this.#options;
-    return this.#shown(toEmptyOutcome({ stopped: this.#stopped, served: this.#served, strict, garbage: this.#lines.isGarbage }));
+    return this.#shown(
+      toEmptyOutcome({ stopped: this.#stopped, served: this.#requests.isServed, strict, garbage: this.#lines.isGarbage }),
+    );
   }
 
   #shown(outcome: Outcome): ShownOutcome {
@@ -491,8 +426,4 @@ class LiveDriver {
   #send(frame: JsonObject): void {
     this.#options.output.write(toLine(frame));
   }
-}
-
-function namesOf(prompts: readonly Pick<LivePrompt, "uuid">[]): string[] {
-  return prompts.flatMap(({ uuid }) => uuid ?? []);
 }

@@ -43,7 +43,8 @@ export class AgentTools {
     try {
       return await this.#call(call);
     } catch (error) {
-      const { code, message, hint } = toRuntimeError(error);
+      const { message, hint } = toRuntimeError(error);
+      const code = codeOf(error);
       const text = hint === undefined ? message : `${message}. ${hint}`;
       return { type: "result", text, structured: { state: "failed", text: "", error: { code, message } }, isError: true };
     }
@@ -207,4 +208,10 @@ function checkInput(name: string, given: JsonObject): Input {
     input[field] = value;
   }
   return input as Input; // field by field as its schema says
+}
+
+/** A host has codes of its own, such as a server's `forbidden`; what the system throws is none of a client's business. */
+function codeOf(error: unknown): string {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === "string" && /^[a-z-]+$/.test(code) ? code : "internal";
 }

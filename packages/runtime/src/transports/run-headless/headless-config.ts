@@ -23,7 +23,7 @@ type CommonConfig = {
   /** What the lines and the trajectory call the agent; `outrider` when absent. */
   readonly agentName?: string | undefined;
   readonly initialUserMessage?: RunPrompt | undefined;
-  /** How often the agent is called in the whole run, reminders included; tries again are not counted. A prompt is one call of a session. */
+  /** How often the agent is called in the whole run, or a session asks its model, reminders included; tries again are not counted. */
   readonly maxIterations?: number | undefined;
   /** 20 when absent. */
   readonly maxTodoReminders?: number | undefined;

@@ -131,7 +131,29 @@ describe("runHeadless with a session", () => {
     assert.deepEqual([none.kinds, none.outcome.type], [["metadata", "error"], "failed"]);
   });
 
-  it("stops after maxIterations prompts", async () => {
+  it("stops after maxIterations requests, those between tool calls included", async () => {
+    const look = (pattern: string): ScriptStep => ({
+      text: `Looking for ${pattern}.`,
+      calls: [{ name: "Glob", input: { pattern } }],
+    });
+    const { outcome, events, session } = await run(open([look("a"), { text: "One." }, look("b"), look("c"), look("d")]), {
+      maxIterations: 4,
+      onTodoReminder: async () => ({ hasReminder: true, message: "More" }),
+    });
+    await session.shutdown();
+    assert.deepEqual(outcome, {
+      type: "stopped",
+      limit: "max-turns",
+      text: "Looking for c.",
+      reason: "Max iterations (4) reached",
+    });
+    assert.deepEqual(withoutTime(events.slice(-1)), [
+      { type: "error", error: "Max iterations (4) reached", code: "MAX_ITERATIONS" },
+    ]);
+    assert.equal(events.filter(({ type }) => type === "turn-start").length, 4);
+  });
+
+  it("counts a reminder as an iteration", async () => {
     const { outcome, events, session } = await run(open([{ text: "One." }, { text: "Two." }, { text: "Three." }]), {
       maxIterations: 2,
       onTodoReminder: async () => ({ hasReminder: true, message: "More" }),

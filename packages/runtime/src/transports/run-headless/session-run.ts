@@ -16,7 +16,8 @@ export class SessionRun implements PromptRun {
   readonly #output: RunOutput;
   readonly #lines: StepLines;
   readonly #stop: () => void;
-  #prompts = 0;
+  /** How often the model was asked. */
+  #iterations = 0;
   #usage = noUsage;
   /** What the caller's `emitEvent` threw. */
   #thrown: { readonly error: unknown } | undefined;
@@ -49,13 +50,13 @@ export class SessionRun implements PromptRun {
   async answer(given: RunPrompt | undefined): Promise<Stop | undefined> {
     const { maxIterations, messageHistory: history, onTurnComplete, agent: session } = this.#config;
     if (this.isAborted) return await this.interrupt();
-    if (maxIterations !== undefined && ++this.#prompts > maxIterations) {
-      const reason = `Max iterations (${maxIterations}) reached`;
-      return await this.#end({ type: "stopped", limit: "max-turns", text: this.said, reason });
-    }
+    const isSpent = (): boolean => maxIterations !== undefined && this.#iterations >= maxIterations;
+    const reason = `Max iterations (${maxIterations}) reached`;
+    if (isSpent()) return await this.#end({ type: "stopped", limit: "max-turns", text: this.said, reason });
     const outcome = await this.#submit(given);
     if (this.#thrown) throw this.#thrown.error;
     if (outcome.text !== "") this.said = outcome.text;
+    if (outcome.type === "stopped" && outcome.limit === "max-turns" && isSpent()) return await this.#end({ ...outcome, reason });
     if (outcome.type !== "completed") return await this.#end(outcome);
     this.#emit(this.#lines.end(outcome));
     history?.addModelMessages([{ role: "assistant", content: outcome.text }]);
@@ -64,7 +65,8 @@ export class SessionRun implements PromptRun {
   }
 
   async #submit(given: RunPrompt | undefined): Promise<Outcome<unknown>> {
-    const { agent: session, messageHistory: history } = this.#config;
+    const { agent: session, messageHistory: history, maxIterations } = this.#config;
+    const maxTurns = maxIterations === undefined ? undefined : maxIterations - this.#iterations;
     this.#usage = noUsage;
     try {
       const { content, eventContent, originalContent }: RunPrompt = given ?? {
@@ -74,8 +76,8 @@ export class SessionRun implements PromptRun {
       await session.open(); // what makes a session impossible is told before anything starts
       if (session.isExecuting()) throw new RuntimeError("busy", "The session is at work for somebody else", { retryable: true });
       const events = session.events({ tasks: false, whenFull: "wait", capacity: 256 });
-      const shown = eventContent ?? (originalContent === undefined ? undefined : content);
-      const turn = session.submit(content, shown, originalContent);
+      const displayInput = eventContent ?? (originalContent === undefined ? undefined : content);
+      const turn = session.submit(content, { displayInput, rawInput: originalContent, maxTurns });
       turn.catch(() => {}); // looked at below; what keeps its events from being read comes first
       await this.#tell(events);
       return await turn;
@@ -89,7 +91,9 @@ export class SessionRun implements PromptRun {
     for await (const event of events) {
       if (event.type === "message.ended") this.#usage = addUsage(this.#usage, event.message.usage);
       this.#tellLines(event);
-      if (event.type === "turn.ended") return;
+      if (event.type !== "turn.ended") continue;
+      this.#iterations += event.modelCalls;
+      return;
     }
   }
 

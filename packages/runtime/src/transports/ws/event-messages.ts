@@ -22,6 +22,8 @@ export class EventMessages {
   readonly #options: EventMessagesOptions;
   readonly #view: SessionView;
   #body: ServerEvent[] = [];
+  /** The end of the turn before, as far as it was seen here: not every turn leaves an entry that ends it. */
+  #turnEnd = 0;
 
   constructor(options: EventMessagesOptions) {
     this.#options = options;
@@ -35,6 +37,7 @@ export class EventMessages {
     if (event.taskId === undefined) this.#tellOwn(event);
     this.#tellQuestions(event);
     this.#tellSession(event);
+    if (event.type === "turn.ended" && event.taskId === undefined) this.#turnEnd = event.seq;
     const turn = defined({ turnId: event.turnId });
     const last = this.#body.length - 1;
     const isStored = !isEphemeral(event.type);
@@ -115,10 +118,11 @@ export class EventMessages {
     this.#body.push({ type, ...body } as ServerEvent); // the body of its type
   }
 
-  /** A client may have come in the middle of a turn: the session knows all of it. */
+  /** A client may have come in the middle of a turn: the session knows all of it, from behind the end of the turn before. */
   #resultOf({ history: _, toolSummaries, ...result }: TurnResult, endSeq: number): TurnResult {
     const all = this.#options.history();
-    const turn = entriesOfTurn(all, endSeq);
+    const start = Math.max(this.#turnEnd, endOfTurnBefore(all, endSeq - 1));
+    const turn = all.filter((entry) => seqOf(entry) > start && seqOf(entry) <= endSeq);
     const summary = turn.findLast((entry) => entry.type === "tool-summary");
     return {
       ...result,
@@ -160,12 +164,6 @@ function toMessage(name: string, value: unknown): ServerEvent | undefined {
 export function toErrorMessage(thrown: unknown): ServerEvent & { type: "error" } {
   const { message, code, retryable, hint } = toRuntimeError(thrown);
   return { type: "error", message, code, retryable, ...defined({ hint }) };
-}
-
-/** From behind the end of the turn before to the entries of the event that ended this one; none where the record is not that long any more. */
-function entriesOfTurn(history: readonly HistoryEntry[], endSeq: number): HistoryEntry[] {
-  const start = endOfTurnBefore(history, endSeq - 1);
-  return history.filter((entry) => seqOf(entry) > start && seqOf(entry) <= endSeq);
 }
 
 /** The number of the last event up to `seq` that ended a turn; 0 where there is none. */

@@ -21,6 +21,7 @@ const places: BoxPlaces = {
   hidden: [{ type: "hide", path: join(top, "home") }],
   allowWrite: [],
   denyRead: [],
+  denyWrite: [],
   overflowDirectory: join(top, "overflow"),
   temporary: join(top, "tmp"),
   identity: undefined,
@@ -53,6 +54,15 @@ describe("what a box shows of the machine", () => {
     assert.ok(mounts.includes("mask project/.env") && mounts.includes("hide home/cache"));
     assert.ok(mounts.includes("writable project/file") && mounts.includes("read-only overflow"));
     assert.ok(!mounts.includes("writable home/cache"));
+  });
+
+  it("is written to nowhere but where it may be, and hides what it hid", () => {
+    const denyWrite = [".env", "link", "~/.ssh", "missing"];
+    const mounts = planned({ denyWrite, denyRead: [".env"] });
+    assert.ok(mounts.includes("mask project/.env") && !mounts.some((mount) => /^read-only (?:home|shared)/.test(mount)));
+    assert.ok(planned({ denyWrite }).includes("read-only project/.env"));
+    assert.ok(planned({ denyWrite, allowWrite: ["link"] }).includes("read-only shared"));
+    assert.ok(!planned({ denyWrite: ["."] }).includes("writable project"));
   });
 
   it("is the user's name for git where the home is hidden, and the way to the proxy where there is one", () => {

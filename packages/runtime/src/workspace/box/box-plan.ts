@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { isInside } from "../../util/is-inside.ts";
 import type { Mount } from "./bubblewrap-arguments.ts";
 import { repositoryOfWorktree } from "./git-directory.ts";
 import { openHomes, secretMounts } from "./hidden-paths.ts";
@@ -14,6 +15,7 @@ export type BoxPlaces = {
   readonly hidden: readonly Mount[];
   readonly allowWrite: readonly string[];
   readonly denyRead: readonly string[];
+  readonly denyWrite: readonly string[];
   /** Saved outputs: commands may read them. */
   readonly overflowDirectory: string;
   /** What commands see as /tmp. */
@@ -48,6 +50,7 @@ export function planBox(places: BoxPlaces): BoxPlan {
       ...existing([places.overflowDirectory]).map((path): Mount => ({ type: "read-only", path })),
       { type: "writable", path: places.temporary },
       ...writable.map((path): Mount => ({ type: "writable", path })),
+      ...kept(places, writable),
       ...mounts,
       ...homes.flatMap(secretMounts),
       ...places.writes.flatMap((path) => realPathOf(path) ?? []).map((path): Mount => ({ type: "writable", path })),
@@ -112,6 +115,12 @@ function identityMount({ home, identity, hidden }: BoxPlaces): Mount[] {
   return real !== undefined && isHidden && identity !== undefined
     ? [{ type: "read-only", path: join(real, ".gitconfig"), source: identity }]
     : [];
+}
+
+/** Only below what may be written: elsewhere nothing can be, and a mount there could show again what is hidden. */
+function kept(places: BoxPlaces, writable: readonly string[]): Mount[] {
+  const paths = existing(places.denyWrite.map((path) => expand(path, places)));
+  return paths.filter((path) => writable.some((folder) => isInside(folder, path))).map((path) => ({ type: "read-only", path }));
 }
 
 function denied(places: BoxPlaces): Mount[] {

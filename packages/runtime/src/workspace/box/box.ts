@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
-import { inputDescriptor } from "../process.ts";
+import { thirdDescriptor } from "../process.ts";
 import type { SandboxSetting } from "../sandbox.ts";
 import { neverStarted, runToEnd } from "../run-to-end.ts";
 import type { ProcessEnd, ProgramCommand, RunCommand, RunningProcess, RunResult, StartCommand } from "../workspace.ts";
 import { unboxedVariables } from "../unboxed-variables.ts";
-import { type BoxPlan, isSamePlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
+import { type BoxPlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
 import { type DomainProxy, openDomainProxy } from "./domain-proxy.ts";
 import type { DomainRule } from "./domain-rules.ts";
@@ -22,8 +22,17 @@ import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths, type PathGuard } from "./path-guard.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
+import { SpareBoxes } from "./spare-boxes.ts";
 import { type BoxStart, raiseBox, type StandingBox } from "./standing-box.ts";
-import { defaultProcessLimit, orderScript, type StartSetting, shellFor, startScript } from "./start-script.ts";
+import {
+  type BoxVariables,
+  defaultProcessLimit,
+  orderScript,
+  scriptOrder,
+  type StartSetting,
+  shellFor,
+  startScript,
+} from "./start-script.ts";
 import { tellPlants } from "./tell-plants.ts";
 
 export type BoxOptions = SandboxSetting & {
@@ -55,11 +64,6 @@ const proxyPort = 3128;
 /** A shell's own words for "found, and not to be run". */
 const refusedExitCode = 126;
 
-/** A model often asks for several commands at once. Programs of other tools see other files, so their boxes are others. */
-const sparesOfPlan = 2;
-const maxSpares = 3;
-const raiseAfterMs = 3;
-
 /** Of all boxes of this process: a command must not trust what another one is just making. */
 const running = new Set<BoxPlan>();
 
@@ -71,9 +75,7 @@ export class Box {
   readonly #options: BoxOptions;
   readonly #directory: string;
   #prepared: Promise<Prepared> | undefined;
-  readonly #spares: StandingBox[] = [];
-  #raising: NodeJS.Timeout | undefined;
-  #isRetired = false;
+  readonly #spares: SpareBoxes;
   /** Programs that live. */
   readonly #inside = new Set<Stay>();
   readonly #ending = new Set<Promise<unknown>>();
@@ -84,6 +86,7 @@ export class Box {
 
   constructor(options: BoxOptions) {
     this.#options = options;
+    this.#spares = new SpareBoxes(options.env);
     this.#directory = join(resolvePath(options.local.root, options.overflowDirectory), "sandbox");
   }
 
@@ -94,19 +97,20 @@ export class Box {
     const prepared = await this.#prepared;
     if (command.signal?.aborted) return neverStarted();
     const plan = this.#plan(command, prepared);
-    const box = (await this.#takeSpare(plan, command)) ?? this.#raise(plan, prepared, command.takesInput);
+    const spare = await this.#spares.take(plan, command);
     const cwd = resolvePath(local.root, command.cwd ?? ".");
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
     const stay: Stay = { plan, command, isPassing, guard: guardPaths(plan.watched, prepared.setAside), isKilled: false };
     this.#enter(stay, prepared);
-    const script = orderScript({
-      file: command.file,
-      args: command.args,
-      cwd: seen,
-      env: { PWD: seen, ...command.env, ...(seen !== cwd && { PWD: seen }) },
-      input: command.takesInput ? inputDescriptor : undefined,
-    });
-    const started = box.start({ script, onOutput: command.onOutput, signal: command.signal });
+    const startIn = (box: StandingBox): Promise<BoxStart> => {
+      const script = box.bash === undefined ? orderFor(command, { cwd, seen }) : scriptOrder(command.args[1] ?? "", seen);
+      return box.start({ script, onOutput: command.onOutput, signal: command.signal });
+    };
+    const raise = (): StandingBox => this.#raise(plan, prepared, { takesInput: command.takesInput });
+    // One that waited and did not take the command has run nothing of it.
+    const started = spare
+      ? startIn(spare).then((answer) => ("complaint" in answer ? startIn(raise()) : answer))
+      : startIn(raise());
     const ended = this.#end(stay, started, prepared);
     this.#ending.add(ended);
     const forget = (): void => void this.#ending.delete(ended);
@@ -153,9 +157,7 @@ export class Box {
 
   /** Nothing waits for a command any more. Before the processes of the workspace are ended: those are asked first. */
   async retire(): Promise<void> {
-    this.#isRetired = true;
-    clearTimeout(this.#raising);
-    await Promise.all(this.#spares.splice(0).map((spare) => spare.discard()));
+    await this.#spares.retire();
   }
 
   async close(): Promise<void> {
@@ -188,7 +190,7 @@ export class Box {
       else end = await endOf(answer.program, guard);
     } finally {
       running.delete(plan);
-      this.#raiseSparesSoon(plan, prepared);
+      this.#spares.raiseSoon(plan, command, (bash) => this.#raise(plan, prepared, { bash }));
       const restored = await guard.restore();
       this.#inside.delete(stay);
       const others = [...this.#inside];
@@ -219,29 +221,11 @@ export class Box {
     });
   }
 
-  /** One that was made for just this, and still is just this. */
-  async #takeSpare(plan: BoxPlan, { takesInput }: StartCommand): Promise<StandingBox | undefined> {
-    if (takesInput) return undefined; // has no way in for it
-    const at = this.#spares.findIndex((spare) => isSamePlan(spare.plan, plan));
-    const [spare] = at === -1 ? [] : this.#spares.splice(at, 1);
-    if (spare === undefined || (await spare.isIntact())) return spare;
-    void spare.discard();
-    return undefined;
-  }
-
-  /** While the model thinks about what the command said: not in the way of asking it. */
-  #raiseSparesSoon(plan: BoxPlan, prepared: Prepared): void {
-    clearTimeout(this.#raising);
-    if (this.#isRetired) return;
-    this.#raising = setTimeout(() => {
-      const fitting = this.#spares.filter((spare) => isSamePlan(spare.plan, plan)).length;
-      for (let count = fitting; count < sparesOfPlan; count++) this.#spares.push(this.#raise(plan, prepared));
-      while (this.#spares.length > maxSpares) void this.#spares.shift()?.discard();
-    }, raiseAfterMs);
-    this.#raising.unref();
-  }
-
-  #raise(plan: BoxPlan, prepared: Prepared, takesInput: boolean = false): StandingBox {
+  #raise(
+    plan: BoxPlan,
+    prepared: Prepared,
+    { takesInput = false, bash }: { takesInput?: boolean | undefined; bash?: BoxVariables | undefined },
+  ): StandingBox {
     const { local, bubblewrap } = this.#options;
     const start = this.#startSetting(prepared, takesInput);
     const args = bubblewrapArguments({
@@ -260,8 +244,9 @@ export class Box {
       plan,
       file: group ? "/bin/sh" : bubblewrap.path,
       args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
-      start: startScript(start),
+      start: startScript(start, bash),
       takesInput,
+      bash,
     });
   }
 
@@ -321,6 +306,7 @@ export class Box {
       hidden: prepared.hidden,
       allowWrite: sandbox.allowWrite ?? [],
       denyRead: sandbox.denyRead ?? [],
+      denyWrite: sandbox.denyWrite ?? [],
       overflowDirectory: resolvePath(local.root, overflowDirectory),
       temporary: prepared.temporary,
       identity: prepared.identity,
@@ -338,7 +324,7 @@ export class Box {
     const processes = Math.min(limits.processes ?? defaultProcessLimit, hardProcessLimit());
     return {
       limits: { ...limits, processes },
-      close: inherited.filter((number) => !takesInput || number !== inputDescriptor),
+      close: inherited.filter((number) => !takesInput || number !== thirdDescriptor),
       proxy: proxy && { socket: `${proxyMount}/socket`, port: proxyPort },
     };
   }
@@ -365,6 +351,11 @@ const proxyVariables: Readonly<Record<string, string>> = {
 function isVisible(path: string, mounts: readonly Mount[]): boolean {
   const above = mounts.filter((mount) => isInside(mount.path, path)).sort((a, b) => b.path.length - a.path.length)[0];
   return above === undefined || above.type === "read-only" || above.type === "writable" || above.path === path;
+}
+
+function orderFor({ file, args, env, takesInput }: StartCommand, { cwd, seen }: { cwd: string; seen: string }): string {
+  const variables = { PWD: seen, ...env, ...(seen !== cwd && { PWD: seen }) };
+  return orderScript({ file, args, cwd: seen, env: variables, input: takesInput ? thirdDescriptor : undefined });
 }
 
 /** Whoever touches what is protected is ended. */

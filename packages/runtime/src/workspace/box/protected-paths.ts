@@ -44,10 +44,11 @@ const startUpOfHome = [
 ].flatMap((line) => line.split(" "));
 
 /** Of our own folders: what may be written by agents, and which new names decide what agents may do. */
-const ownFolders = [".outrider", ".claude"];
-const openInOwnFolders = ["worktrees", "tasks", "memory", "plans", "tmp"];
-const decidingInOwnFolders =
-  /^(?:settings|hooks|skills|commands|agents|plugins|mcp|rules|output-styles|config|permissions|trust)/i;
+const agentSettings = "settings|hooks|skills|commands|agents|plugins|mcp|rules|output-styles|config|permissions|trust";
+const ownFolders = [
+  { name: ".outrider", open: ["worktrees", "tasks", "plans", "tmp"], deciding: new RegExp(`^(?:${agentSettings}|memory)`, "i") },
+  { name: ".claude", open: ["worktrees", "tasks", "memory", "plans", "tmp"], deciding: new RegExp(`^(?:${agentSettings})`, "i") },
+];
 const otherAgents = [".agent", ".agents", ".codex", ".gemini", ".cursor", ".opencode"];
 const decidingInOtherAgents = /^(?:settings|hooks|config|mcp)/i;
 
@@ -57,7 +58,7 @@ export function protectPaths(setting: ProtectionSetting): Protection {
   const keep = (path: string): void => keepAsIs(path, setting, protection);
   for (const folder of setting.writable) {
     for (const name of startUpFiles) keep(join(folder, name));
-    for (const name of ownFolders) keepOwnFolder(join(folder, name), setting, protection);
+    for (const own of ownFolders) keepOwnFolder({ ...own, path: join(folder, own.name) }, setting, protection);
     for (const name of otherAgents) keepNames(join(folder, name), decidingInOtherAgents, setting, protection);
     if (isGitDirectory(folder)) keepGitDirectory({ path: folder, worktree: dirname(folder) }, setting, protection);
     else keepRepository(folder, setting, protection);
@@ -81,11 +82,12 @@ function keepLink(path: string, setting: ProtectionSetting, protection: Protecti
   protection.mounts.push({ type: "read-only", path: real });
 }
 
-function keepOwnFolder(path: string, setting: ProtectionSetting, protection: Protection): void {
-  if (entryAt(path) !== "directory") return keepNames(path, decidingInOwnFolders, setting, protection);
-  if (setting.contested.has(path)) return keepNames(path, decidingInOwnFolders, setting, protection);
+type OwnFolder = { readonly path: string; readonly open: readonly string[]; readonly deciding: RegExp };
+
+function keepOwnFolder({ path, open, deciding }: OwnFolder, setting: ProtectionSetting, protection: Protection): void {
+  if (entryAt(path) !== "directory" || setting.contested.has(path)) return keepNames(path, deciding, setting, protection);
   protection.mounts.push({ type: "read-only", path });
-  for (const name of openInOwnFolders) {
+  for (const name of open) {
     if (entryAt(join(path, name)) === "directory") protection.mounts.push({ type: "writable", path: join(path, name) });
   }
 }

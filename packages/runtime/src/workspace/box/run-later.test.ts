@@ -18,7 +18,7 @@ const told: Readonly<Record<string, string>> = {
   "editors and debuggers":
     ".vscode/tasks.json sub/.vscode/settings.json x.code-workspace .idea/runConfigurations/x.xml .run/x.run.xml .zed/tasks.json .devcontainer/devcontainer.json .devcontainer.json .exrc .nvim.lua .dir-locals.el x.sublime-project .gdbinit .vs/tasks.vs.json nbproject/project.xml .gitpod.yml .idea",
   "agents and their instructions":
-    ".mcp.json .cursor/rules/x.mdc .cursorrules .windsurf/rules/x.md .windsurfrules .continue/config.yaml .aider.conf.yml AGENTS.md CLAUDE.md GEMINI.md .github/copilot-instructions.md .github/prompts/x.prompt.md .claude/settings.json .codex/config.toml .gemini/settings.json .roo/mcp.json .clinerules .junie/guidelines.md .kiro/settings/mcp.json opencode.json",
+    ".mcp.json .cursor/rules/x.mdc .cursorrules .windsurf/rules/x.md .windsurfrules .continue/config.yaml .aider.conf.yml AGENTS.md CLAUDE.md GEMINI.md .github/copilot-instructions.md .github/prompts/x.prompt.md .claude/settings.json .outrider/memory/MEMORY.md sub/.outrider/memory/topics/x.md .codex/config.toml .gemini/settings.json .roo/mcp.json .clinerules .junie/guidelines.md .kiro/settings/mcp.json opencode.json",
   "languages and programs when they start":
     "sitecustomize.py usercustomize.py lib/x.pth .venv/lib/python3.12/site-packages/x.pth .venv/bin/python .irbrc .pryrc .Rprofile .Renviron .iex.exs .ghci .psqlrc .user.ini bunfig.toml .ocamlinit",
   "package managers and build wrappers":
@@ -47,7 +47,7 @@ describe("files that other programs run by themselves", () => {
 
   it("are not those that somebody has to name", () => {
     const quiet =
-      "README.md src/index.ts a.txt main.py lib/config.js tests/test_x.py data.json .gitignore .env node_modules/x/package.json node_modules/x/Makefile .venv/lib/python3.12/site-packages/numpy/conftest.py .claude/tasks/x .outrider/memory/x.md .github/CODEOWNERS tsconfig.json package-lock.json";
+      "README.md src/index.ts a.txt main.py lib/config.js tests/test_x.py data.json .gitignore .env node_modules/x/package.json node_modules/x/Makefile .venv/lib/python3.12/site-packages/numpy/conftest.py .claude/tasks/x .claude/memory/x.md .outrider/plans/x.md .github/CODEOWNERS tsconfig.json package-lock.json";
     assert.deepEqual(
       quiet.split(" ").filter((name) => titleOf(name) !== undefined),
       [],

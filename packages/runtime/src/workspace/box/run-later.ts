@@ -32,8 +32,8 @@ const outerFolders = new Map(
 );
 const folderParts = new Set(each(({ folders: list }) => words(list).flatMap((folder) => folder.split("/"))));
 
-/** Where agents keep their own notes. */
-const notes = /\/(?:\.outrider|\.claude)\/(?:worktrees|tasks|memory|plans|tmp)(?:\/|$)/;
+/** Where agents keep their own notes. Our memory is told to every session. */
+const notes = /\/(?:(?:\.outrider|\.claude)\/(?:worktrees|tasks|plans|tmp)|\.claude\/memory)(?:\/|$)/;
 /** What installers bring in: all of it is code of others. Of Python's only what is read at every start counts. */
 const packages = /\/(?:node_modules|site-packages|dist-packages)(?:\/|$)/;
 const startOfPython = /^(?:sitecustomize\.py|usercustomize\.py|.*\.pth)$/;

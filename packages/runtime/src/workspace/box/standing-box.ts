@@ -3,10 +3,12 @@ import type { LocalWorkspace } from "../local.ts";
 import type { OutputChunk, ProgramCommand, RunningProcess } from "../workspace.ts";
 import type { BoxPlan } from "./box-plan.ts";
 import { hasMountTable, mountTable } from "./mount-table.ts";
-import { readyMark } from "./start-script.ts";
+import { type BoxVariables, readyMark } from "./start-script.ts";
 
 export type StandingBox = {
   readonly plan: BoxPlan;
+  /** A bash with these variables waits in it for its script; a shell that can become any program when absent. */
+  readonly bash: BoxVariables | undefined;
   /** Waits until it stands or is gone. Is it still what was planned, mount by mount? */
   isIntact(): Promise<boolean>;
   /** Its one program, which goes on when this is answered. */
@@ -16,7 +18,7 @@ export type StandingBox = {
 };
 
 export type BoxCommand = {
-  /** What the shell inside reads. */
+  /** What the shell inside reads, or the bash. */
   readonly script: string;
   readonly onOutput: ProgramCommand["onOutput"];
   /** Kills it. */
@@ -34,15 +36,16 @@ export type RaiseSetting = {
   /** What the shell inside reads first. */
   readonly start: string;
   readonly takesInput: boolean;
+  readonly bash: BoxVariables | undefined;
 };
 
 /** Starts a box that waits for its one program and goes with it. Until then nothing in it is anybody's but ours. */
-export function raiseBox({ local, plan, file, args, start, takesInput }: RaiseSetting): StandingBox {
+export function raiseBox({ local, plan, file, args, start, takesInput, bash }: RaiseSetting): StandingBox {
   const words = readWords();
   let table: string | undefined;
   const raise = async (): Promise<LocalProcess> => {
     const shell = await local.launch({
-      ...{ file, args, cwd: "/", takesInput, place: "box", takesOrders: true, holdsOthers: true },
+      ...{ file, args, cwd: "/", takesInput, place: "box", takesOrders: "on-input", holdsOthers: true },
       onOutput: words.take,
     });
     shell.hold(false); // nobody waits for a box that has nothing to do
@@ -59,6 +62,7 @@ export function raiseBox({ local, plan, file, args, start, takesInput }: RaiseSe
 
   return {
     plan,
+    bash,
     async isIntact() {
       const shell = await standing();
       shell?.hold(true);
@@ -86,7 +90,7 @@ export function raiseBox({ local, plan, file, args, start, takesInput }: RaiseSe
   };
 }
 
-/** Keeps the words of bubblewrap and of the shell apart from those of the program: before the second mark, and behind it. */
+/** Keeps the words of bubblewrap and of the shell apart from those of the program, which begin at the first mark, or at the second. */
 function readWords() {
   let marks = 0;
   let before = Buffer.alloc(0);
@@ -114,7 +118,8 @@ function readWords() {
       if (chunk.stream === "stdout" || marks === 2) return pass?.(chunk);
       before = Buffer.concat([before, chunk.bytes]);
       for (let at = before.indexOf(readyMark); at !== -1 && marks < 2; at = before.indexOf(readyMark)) {
-        before = before.subarray(at + readyMark.length);
+        const behind = before.subarray(at + readyMark.length);
+        before = marks === 0 ? behind : Buffer.concat([before.subarray(0, at), behind]);
         if (++marks === 1) stand();
         else start();
       }

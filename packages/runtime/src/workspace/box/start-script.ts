@@ -1,4 +1,5 @@
 import { shellWord } from "../sandbox-client.ts";
+import { toWaiting, waitScript } from "../wait-script.ts";
 
 export type SandboxLimits = {
   /** Processes and threads of one command (for root: of all commands of the session); 4096 unless given. */
@@ -20,16 +21,19 @@ export type StartSetting = {
 };
 
 /**
- * On standard error: once when the box stands, and again just before the program starts. What comes before, or instead, are words
- * of bubblewrap or of the shell.
+ * On standard error: once when the box stands, and again just before the program starts. What comes before the first, or instead, are
+ * words of bubblewrap or of the shell; between them are those of a bash that waits.
  */
 export const readyMark = "\u001eoutrider-box-ready\u001e";
 const sayMark = `printf '\\036outrider-box-ready\\036' >&2`;
 
 export const defaultProcessLimit = 4096;
 
-/** What the shell of a box reads first on its standard input. Any step that fails ends it before it takes an order. */
-export function startScript({ limits, close, proxy }: StartSetting): string {
+/**
+ * What the shell of a box reads first on its standard input. Any step that fails ends it before it takes an order. `bash`: it becomes a
+ * bash with these variables, which waits for its script.
+ */
+export function startScript({ limits, close, proxy }: StartSetting, bash?: BoxVariables): string {
   const kibibytes = (bytes: number): number => Math.max(1, Math.floor(bytes / 1024));
   const processes = limits.processes ?? defaultProcessLimit;
   return [
@@ -48,33 +52,57 @@ export function startScript({ limits, close, proxy }: StartSetting): string {
       ? []
       : [`ulimit -t ${Math.ceil(limits.cpuSeconds)} || fail "the processor limit cannot be set"`]),
     ...(proxy === undefined ? [] : forwarding(proxy)),
-    `${sayMark}\n`,
+    ...(bash === undefined ? [`${sayMark}\n`] : becomeBash(bash)),
   ].join("\n");
 }
+
+/** In braces: the shell reads no further, and what comes next on its standard input is for bash. */
+function becomeBash(variables: BoxVariables): string[] {
+  return ["{", ...exports(variables), sayMark, `exec bash -c ${shellWord(waitScript)} 3<&0 </dev/null`, "}\n"];
+}
+
+/** What such a bash reads: goes to the folder, says the second mark and runs the script, whose lines are counted from one. */
+export function scriptOrder(script: string, cwd: string): string {
+  const enter = `builtin cd -- ${shellWord(cwd)} || { echo "bwrap: the directory cannot be entered" >&2; exit 125; }`;
+  return toWaiting(`${enter}; builtin ${sayMark}; ${script}`);
+}
+
+export type BoxVariables = Readonly<Record<string, string>>;
 
 export type BoxOrder = {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: BoxVariables;
   /** The number of the open file it reads as its standard input; nothing is read when absent. */
   readonly input: number | undefined;
 };
 
 /** What the shell reads next: it becomes the program. In braces, so that half an order is an error of grammar and not another order. */
 export function orderScript({ file, args, cwd, env, input }: BoxOrder): string {
-  const variables = Object.entries(env);
-  const plain = variables.filter(([name]) => /^[A-Za-z_]\w*$/.test(name));
-  const odd = variables.filter(([name]) => !/^[A-Za-z_]\w*$/.test(name)).map(([name, value]) => `${name}=${value}`);
+  const odd = Object.entries(env)
+    .filter(([name]) => !isPlain(name))
+    .map(([name, value]) => `${name}=${value}`);
   const words = [...(odd.length === 0 ? [] : ["env", ...odd]), file, ...args];
   return [
     "{",
     `cd ${shellWord(cwd)} || fail "the directory cannot be entered"`,
-    ...plain.map(([name, value]) => `export ${name}=${shellWord(value)}`),
+    ...exports(env),
     sayMark,
     `exec ${words.map(shellWord).join(" ")} ${input === undefined ? "</dev/null" : `<&${input} ${input}<&-`}`,
     "}\n",
   ].join("\n");
+}
+
+/** Has it a name that a shell can export? */
+export function isPlain(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name);
+}
+
+function exports(env: BoxVariables): string[] {
+  return Object.entries(env)
+    .filter(([name]) => isPlain(name))
+    .map(([name, value]) => `export ${name}=${shellWord(value)}`);
 }
 
 /** Only bash can name a file above 9; it counts blocks as the others do when it is told to follow the standard. */

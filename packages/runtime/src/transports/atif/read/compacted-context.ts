@@ -33,6 +33,7 @@ function splitContext(text: string): {
   preface: string;
   summary: string;
   kept?: string;
+  skills?: { name: string; text: string }[];
   files: { path: string; text: string }[];
 } {
   const parts = /^(.*?)\n\n<summary>\n(.*?)\n<\/summary>(.*)$/s.exec(text);
@@ -40,13 +41,17 @@ function splitContext(text: string): {
   const [, before = "", summary = "", rest = ""] = parts;
   const kept = /^\n\n(<kept>\n.*?\n<\/kept>)/s.exec(rest)?.[1];
   const after = kept === undefined ? rest : rest.slice(kept.length + 2);
-  const files = [...after.matchAll(/\n\n<file path=("(?:[^"\\]|\\.)*")>\n(.*?)\n<\/file>/gs)].map(
-    ([, path = '""', content = ""]) => ({
-      path: String(JSON.parse(path)),
-      text: content,
-    }),
-  );
-  return { preface: before, summary, ...defined({ kept }), files };
+  const files = blocksIn(after, /\n\n<file path=("(?:[^"\\]|\\.)*")>\n(.*?)\n<\/file>/gs);
+  const skills = blocksIn(after, /\n\n<skill name=("(?:[^"\\]|\\.)*")>\n(.*?)\n<\/skill>/gs);
+  return {
+    ...{ preface: before, summary, ...defined({ kept }) },
+    ...(skills.length > 0 && { skills: skills.map(([name, content]) => ({ name, text: content })) }),
+    files: files.map(([path, content]) => ({ path, text: content })),
+  };
+}
+
+function blocksIn(text: string, pattern: RegExp): [name: string, content: string][] {
+  return [...text.matchAll(pattern)].map(([, name = '""', content = ""]) => [String(JSON.parse(name)), content]);
 }
 
 function countIn(facts: Record<string, unknown>, name: string): number {

@@ -6,6 +6,7 @@ import type { AcceptedPrompt } from "../../../session/prompts/session-turns.ts";
 import type { Answer, Exchange, Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { ToldEvent } from "../session-channel.ts";
+import { filterOf, wantedTypes } from "./event-filter.ts";
 
 type NewMessage = {
   readonly text?: string;
@@ -23,6 +24,7 @@ export const promptRoutes: readonly Route[] = [
     summary: "A prompt. Answers when its turn has ended, with events (Accept: text/event-stream), or at once (wait: false)",
     scope: "drive",
     body: schemas.newMessage,
+    query: [{ ...wantedTypes, description: `${wantedTypes.description} result and how the stream ends are always told.` }],
     isKeyed: true,
     answers: {
       200: [
@@ -132,11 +134,15 @@ async function answerWithEvents(
     events = opened.events()[Symbol.asyncIterator]();
   });
   const stream = exchange.openStream();
-  const goAway = exchange.sessions.attend(exchange.client, session.id);
+  const isWanted = filterOf(exchange.query);
+  // Who is not told of questions is not somebody they wait for.
+  const hearsQuestions = isWanted?.({ type: "permission.requested" }) !== false;
+  const goAway = hearsQuestions ? exchange.sessions.attend(exchange.client, session.id) : () => {};
   stream.left.addEventListener("abort", () => void events?.return?.(), { once: true });
   stream.say({ type: "accepted", ...acceptedView(prompt, session) });
   try {
-    if (!prompt.isOver && events) await tellUntilEnded(prompt.id, events, (told) => stream.tell(told));
+    if (!prompt.isOver && events)
+      await tellUntilEnded(prompt.id, events, (told) => (isWanted?.(told.event) === false ? undefined : stream.tell(told)));
     const outcome = session.shown(await prompt.outcome);
     stream.say({ type: "result", ...acceptedView(prompt, session), outcome });
     stream.end();

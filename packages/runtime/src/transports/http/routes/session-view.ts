@@ -27,6 +27,7 @@ export async function sessionView(sessions: ServedSessions, client: Client, id: 
       createdAt: summary?.createdAt,
       updatedAt: summary?.updatedAt,
       name: session.getName(),
+      prompt: summary?.prompt,
       forkedFrom: summary?.forkedFrom,
     }),
     id,

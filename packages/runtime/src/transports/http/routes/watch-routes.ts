@@ -1,8 +1,7 @@
-import type { AgentEvent } from "../../../protocol/events.ts";
-import { isEphemeral } from "../../../protocol/events.ts";
 import { HttpProblem } from "../problem.ts";
 import type { Exchange, Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
+import { filterOf, wantedTypes } from "./event-filter.ts";
 import { sessionView } from "./session-view.ts";
 
 /** What happens, as it happens. */
@@ -19,7 +18,7 @@ export const watchRoutes: readonly Route[] = [
         schema: { type: "integer", minimum: 0 },
         description: "The last event that is known; Last-Event-ID says the same. From now on when both are absent.",
       },
-      { name: "types", schema: schemas.text, description: "Only events of these types, with commas between them." },
+      wantedTypes,
       { name: "deltas", schema: { enum: ["true", "false"] }, description: "false: only what is stored." },
     ],
     answers: {
@@ -81,12 +80,4 @@ function positionOf({ query, request }: Exchange): number | undefined {
   if (given.trim() === "" || !Number.isSafeInteger(position) || position < 0)
     throw new HttpProblem("bad-request", "A position is the number of an event");
   return position;
-}
-
-/** Undefined when all are wanted. */
-function filterOf(query: URLSearchParams): ((event: AgentEvent) => boolean) | undefined {
-  const types = query.get("types")?.split(",");
-  const hasDeltas = query.get("deltas") !== "false";
-  if (types === undefined && hasDeltas) return undefined;
-  return ({ type }) => (types === undefined || types.includes(type)) && (hasDeltas || !isEphemeral(type));
 }

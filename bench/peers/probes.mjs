@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { openPlace, runToEnd } from "./stage.mjs";
+
+const graceMs = 2_000;
+
+/** What each contestant does where nobody watches, asked of the running program; `isGood` says what a script would hope for. */
+export const probes = [
+  {
+    key: "failing",
+    what: "the provider answers 500 for ever",
+    script: () => ({ status: 500, body: { error: { type: "api_error", message: "internal" } } }),
+    look: lookAtEnd,
+    isGood: ({ code }) => code !== undefined && code !== 0,
+  },
+  {
+    key: "cut",
+    what: "every answer breaks off in the middle",
+    script: () => ({ text: "half of an answer ".repeat(50), dropAfterBytes: 600 }),
+    look: lookAtEnd,
+    isGood: ({ code }) => code !== undefined && code !== 0,
+  },
+  {
+    key: "circle",
+    what: "the model makes one call for ever",
+    script: ({ run }) => run("true same"),
+    look: lookAtEnd,
+    isGood: ({ code }) => code !== undefined && code !== 0,
+  },
+  {
+    key: "term",
+    what: "SIGTERM while a command runs",
+    script: ({ run }) => run(sleeper),
+    look: (place, stage, limitMs) => lookAtSignal(place, stage, { limitMs, signal: "SIGTERM" }),
+    isGood: ({ code, left }) => code !== undefined && left === 0,
+  },
+  {
+    key: "kill",
+    what: "SIGKILL while a command runs",
+    script: ({ run }) => run(sleeper),
+    look: (place, stage, limitMs) => lookAtSignal(place, stage, { limitMs, signal: "SIGKILL" }),
+    isGood: ({ left }) => left === 0,
+  },
+];
+
+/** A command that is known by its words, and by nobody else's. */
+const sleeper = `sleep 31${process.pid}`;
+
+/** One probe of one contestant: what happened, or why it could not be asked. */
+export async function takeProbe(probe, peer, { stage, bin, limitMs }) {
+  const place = openPlace(peer, { url: stage.url, bin });
+  try {
+    stage.follow(probe.script);
+    const seen = await probe.look(place, stage, limitMs);
+    return { ...seen, good: seen.error === undefined && probe.isGood(seen) };
+  } finally {
+    for (const pid of sleepers()) process.kill(pid, "SIGKILL");
+    place.remove();
+  }
+}
+
+async function lookAtEnd({ words, options }, stage, limitMs) {
+  const { code, ms } = await runToEnd(words, { ...options, limitMs });
+  return { code, ms, requests: stage.seen.length };
+}
+
+/** The signal goes to the program alone, as a supervisor's does; what runs two seconds after its end was left behind. */
+async function lookAtSignal({ words, options }, _stage, { limitMs, signal }) {
+  let signalledAt;
+  const ended = runToEnd(words, {
+    ...options,
+    limitMs,
+    watchesLeftovers: true,
+    async onStart(child) {
+      while (child.exitCode === null && child.signalCode === null && sleepers().length === 0) await wait(50);
+      signalledAt = performance.now();
+      child.kill(signal);
+    },
+  });
+  const { code, startedAt, ms } = await ended;
+  if (signalledAt === undefined || startedAt + ms < signalledAt) return { error: "it ran no command" };
+  await wait(graceMs);
+  return { code, ms: startedAt + ms - signalledAt, left: sleepers().length };
+}
+
+function sleepers() {
+  return readdirSync("/proc").filter(isSleeper).map(Number);
+}
+
+function isSleeper(name) {
+  try {
+    return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8") === `${sleeper.replace(" ", "\0")}\0`;
+  } catch {
+    return false; // it ended meanwhile
+  }
+}
+
+/** What happened in the words of a table. */
+export function describeProbe(seen) {
+  if (seen === undefined) return "–";
+  if (seen.error !== undefined) return seen.error;
+  const end =
+    seen.code === undefined ? "no end within two minutes" : typeof seen.code === "number" ? `exit ${seen.code}` : seen.code;
+  if (seen.left !== undefined)
+    return [
+      ...(seen.code === "SIGKILL" ? [] : [`${end} after ${seconds(seen.ms)}`]),
+      seen.left === 0 ? "nothing left" : "the command goes on",
+    ].join(", ");
+  return `${end}, ${seen.requests} request${seen.requests === 1 ? "" : "s"}, ${seconds(seen.ms)}`;
+}
+
+function seconds(ms) {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

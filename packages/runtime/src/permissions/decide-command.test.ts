@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { judge, listing, root, rules } from "../../../../test/support/command-scene.ts";
+import type { Policy } from "./policy.ts";
+import type { Action } from "./rules.ts";
+
+type Row = readonly [command: string, expected: string, given?: Partial<Policy>, more?: Partial<Action>];
+
+const needs = "Running a command needs permission in mode default: ";
+const leaving = "ask: Running a command outside the sandbox needs permission";
+const looks = "allow: It only looks at the project";
+const by = (rule: string): string => `allow by rule: The rule ${rule} allows it`;
+const box = async () => ({ reaches: () => false, writable: [] });
+const withBox: Partial<Policy> = { mode: "sandboxed", box };
+const allowing = (...texts: string[]): Partial<Policy> => ({ allow: rules(...texts) });
+const denying = (...texts: string[]): Partial<Policy> => ({ deny: rules(...texts) });
+const accepting: Partial<Policy> = { mode: "acceptEdits" };
+
+/** Each with what it is decided by, and the words that says. */
+const rows: Readonly<Record<string, readonly Row[]>> = {
+  "deny wins over a rule for the whole text": [
+    ["echo x > a.txt", by("Bash(echo x > a.txt)"), allowing("Bash(echo x > a.txt)")],
+    [
+      "echo x > a.txt",
+      "deny: The rule Edit(./a.txt) forbids it",
+      { ...allowing("Bash(echo x > a.txt)"), ...denying("Edit(./a.txt)") },
+    ],
+    ["cat a.txt", "deny: The rule Read(./a.txt) forbids it", { ...allowing("Bash(cat a.txt)"), ...denying("Read(./a.txt)") }],
+  ],
+  "the box matters in its mode only": [
+    ["made-up", `ask: ${needs}no rule allows made-up`, { box }],
+    ["made-up", "allow: The sandbox contains it", withBox],
+    ["made-up", "ask: Running a command needs permission in mode sandboxed: no rule allows made-up", { mode: "sandboxed" }],
+    ["made-up", leaving, withBox, { outside: true }],
+    ["touch /other/x", "ask: Changing /other/x, outside the sandbox, needs permission", withBox],
+    [
+      "$X",
+      "ask: Rules forbid some of what may be run, and the name of a program is not written out",
+      { ...withBox, ...denying("Bash(one)"), ask: rules("Bash(two)") },
+    ],
+    ["$X", "allow: The sandbox contains it", withBox],
+  ],
+  "nothing but a rule takes a command out of the box": [
+    ["cat a.txt", looks],
+    ["cat a.txt", leaving, {}, { outside: true }],
+    ["cat a.txt", by("Bash(cat:*)"), allowing("Bash(cat:*)"), { outside: true }],
+  ],
+  "bypassing asks nothing that no rule wants": [
+    ["sudo ls", "allow by bypass: Permissions are bypassed", { mode: "bypassPermissions", ...denying("Bash(one)") }],
+    ["sudo ls", "ask: sudo runs programs with other rights", allowing("Bash")],
+  ],
+  "what is read behind something unknown may be something else": [
+    ["made-up && wc -l < a.txt", `ask: ${needs}an earlier part of it may change where a path leads`, allowing("Bash(made-up:*)")],
+    ["touch x && wc -l < a*", "ask", accepting],
+    ["wc -l < a*", looks],
+    ["touch x && foo version", "ask", accepting],
+    ["foo version", looks],
+  ],
+  "reading from the network is a class of its own": [
+    ["gh pr view 1", `ask: ${needs}gh asks somebody on the network`],
+    ["gh pr view 1", "allow by rule: It only looks, also on the network, as the settings allow with git", { networkReads: true }],
+    [
+      "gh pr view 1 && cat a.txt",
+      "allow by rule, partly: It only looks, also on the network, as the settings allow with git",
+      { networkReads: true },
+    ],
+  ],
+  "variables are not shown beside a program that is given all of them": [
+    ["env", looks, { environment: new Set(["PATH"]) }],
+    [
+      "made-up && env",
+      `ask: ${needs}it shows variables that a program which a rule names is given`,
+      { ...allowing("Bash(made-up:*)"), environment: new Set(["PATH"]) },
+    ],
+  ],
+  "neither are they by the shell itself": ["set", "declare", "export", "typeset", "readonly"].flatMap((shell): Row[] => [
+    [shell, looks, { environment: new Set(["PATH"]) }],
+    [shell, `ask: ${needs}it shows all variables, and which there are is not known`, { environment: undefined }],
+    [
+      `made-up && ${shell}`,
+      `ask: ${needs}it shows variables that a program which a rule names is given`,
+      { ...allowing("Bash(made-up:*)"), environment: new Set(["PATH"]) },
+    ],
+  ]),
+  "a rule to the letter opens a protected place, where the line starts": [
+    ["touch .git/x; cat a.txt", `${by("Bash(touch .git/x)").replace(":", ", partly:")}`, allowing("Bash(touch .git/x)")],
+    ["cd src && touch .git/x", "deny", allowing("Bash(touch .git/x)")],
+    ["touch .git/x; cat a.txt", "deny", allowing("Bash(touch:*)")],
+  ],
+  "find looks by itself, too": [
+    ["find src -exec echo hi \\;", looks],
+    ["find /other -exec echo hi \\;", "ask"],
+  ],
+  "a rule for git is enough where nothing rests on what it prints": [
+    ["git rev-parse --show-toplevel", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
+    ["git ls-files", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
+    ["git rev-parse --show-toplevel", `${looks} with git`],
+  ],
+  "a rule lets files of every folder of the work be changed": [
+    [
+      "echo x | tee a.txt",
+      `${by("Bash(tee:*)").replace(":", ", partly:")}`,
+      { ...allowing("Bash(tee:*)"), directories: ["/other"] },
+    ],
+    [
+      "echo x | tee /other/a",
+      `${by("Bash(tee:*)").replace(":", ", partly:")}`,
+      { ...allowing("Bash(tee:*)"), directories: ["/other"] },
+    ],
+    ["echo x | tee /elsewhere/a", "ask", { ...allowing("Bash(tee:*)"), directories: ["/other"] }],
+  ],
+  "a wrapper touches no file itself": [["nice cat .git/config", looks]],
+  "names in open folders are no secret": [
+    ["for f in /usr/*; do echo $f; done", looks, { listFolder: listing({ "/usr": "bin/ lib/", [root]: "a.txt" }) }],
+  ],
+  "files that are not written out may be protected": [
+    [
+      'cat < "$X"',
+      "ask: Rules forbid some of what may be run, and it reads files that are not written out, and the rule Read(./.env) protects some",
+      { ...allowing("Bash"), ...denying("Read(./.env)") },
+    ],
+    [
+      'echo x > "$X"',
+      "ask: Rules forbid some of what may be run, and it changes files that are not written out, and the rule Edit(./a.txt) protects some",
+      { ...allowing("Bash"), ...denying("Edit(./a.txt)") },
+    ],
+    ["rg --made-up X src", "allow", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
+    ["cat src/.env", "deny", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
+    ["cat src/.e*", "deny", { ...denying("Read(.env)"), listFolder: listing({ [root]: "src/", [`${root}/src`]: ".env" }) }],
+    ["cat src/.env.b", "deny", { mode: "bypassPermissions", ...denying("Read(.env.[ab])") }],
+    ["rg --made-up", "ask", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
+  ],
+  "a preset stands beside rules": [
+    ["made-up x", by("Bash(made-up:*)"), allowing("preset:npm", "Bash(made-up:*)")],
+    ["npm test", "allow", allowing("preset:npm", "Bash(made-up:*)")],
+  ],
+  "plan mode looks, whatever rules say": [
+    ["cat a.txt", looks, { mode: "plan" }],
+    ["touch a.txt", "deny", { mode: "plan", ...allowing("Bash") }],
+    [
+      "echo x > a.txt",
+      "deny: Plan mode only looks; nothing may be changed or run",
+      { mode: "plan", ...denying("Edit(./a.txt)") },
+    ],
+  ],
+};
+
+describe("a command is decided", () => {
+  for (const [fact, cases] of Object.entries(rows))
+    for (const [command, expected, given = {}, more = {}] of cases)
+      it(`${fact}: ${command} (${expected.slice(0, 40)})`, async () => {
+        const { effect, reason, by: word, partly, git } = await judge(command, given, more);
+        const told = `${effect}${word ? ` by ${word}` : ""}${partly ? ", partly" : ""}: ${reason}${git ? " with " : ""}${git?.ruled ? "a git that obeys .git only" : git ? "git" : ""}`;
+        assert.equal(expected.includes(":") ? told : effect, expected);
+      });
+});

@@ -1,0 +1,16 @@
+/** A client of `/acp`, as the agent sees it. */
+export interface AcpWire {
+  /** Resolves when the message is on its way; rejects when the client has gone. */
+  send(text: string): Promise<void>;
+  close(): void;
+}
+
+/** The agent of one client, as its connection sees it. */
+export interface AcpPeer {
+  hear(text: string): void;
+  /** The client has gone: its sessions end. */
+  leave(): Promise<void>;
+}
+
+/** Given by the program: the protocol itself, with the official package or another one. */
+export type OpenAcp = (wire: AcpWire) => Promise<AcpPeer>;

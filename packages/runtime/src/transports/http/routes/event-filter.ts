@@ -1,0 +1,18 @@
+import { type AgentEvent, isEphemeral } from "../../../protocol/events.ts";
+import type { Parameter } from "../route.ts";
+import * as schemas from "../schemas.ts";
+
+export const wantedTypes: Parameter = {
+  name: "types",
+  schema: schemas.text,
+  description: "Only events of these types, with commas between them.",
+};
+
+/** Undefined when all are wanted. */
+export function filterOf(query: URLSearchParams): ((event: Pick<AgentEvent, "type">) => boolean) | undefined {
+  const types = query.get("types")?.split(",");
+  const hasDeltas = query.get("deltas") !== "false";
+  if (types === undefined && hasDeltas) return undefined;
+  return ({ type }: Pick<AgentEvent, "type">) =>
+    (types === undefined || types.includes(type)) && (hasDeltas || !isEphemeral(type));
+}

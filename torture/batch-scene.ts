@@ -1,0 +1,127 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
+import type { Tally } from "./report.ts";
+
+export type BatchScene = {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+  /** When the model was asked. */
+  readonly asked: readonly number[];
+  /** The file of so many tasks. */
+  tasks(count: number, more?: object): string;
+  /** How many tasks have a result. */
+  done(out: string): number;
+  /** Every task has one result, and no call that had ended was made again; the outside has counted. */
+  judge(out: string, tasks: number, tally: Tally): void;
+  close(): Promise<void>;
+};
+
+/** What each answer costs with `claude-haiku-4-5`: 5 dollars per million tokens that it writes. */
+export const answerUsd = 0.005;
+
+/** A model whose tasks call the outside once per step, and an outside that counts. The answer depends on the conversation alone. */
+export async function openBatchScene({ steps, delayMs }: { steps: number; delayMs: number }): Promise<BatchScene> {
+  const folder = mkdtempSync(join(tmpdir(), "outrider-torture-batch-"));
+  const effects = new Map<string, number>();
+  const asked: number[] = [];
+  const outside = createServer((request, response) => {
+    effects.set(request.url ?? "", (effects.get(request.url ?? "") ?? 0) + 1);
+    response.end("done\n");
+  });
+  await new Promise<void>((resolve) => outside.listen(0, "127.0.0.1", resolve));
+  const { port } = outside.address() as AddressInfo; // it listens on a port
+  const model = await startModelServer({
+    keepsRequests: false,
+    replies: ({ body }) => {
+      asked.push(Date.now());
+      return {
+        ...answer(body, { url: `http://127.0.0.1:${port}`, steps }),
+        usage: { inputTokens: 0, outputTokens: 1_000 },
+        delayMs,
+      };
+    },
+  });
+  return {
+    folder,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: folder,
+      OUTRIDER_HOME: join(folder, "home"),
+      ANTHROPIC_API_KEY: "torture",
+      ANTHROPIC_BASE_URL: model.url,
+    },
+    asked,
+    tasks(count, more = {}) {
+      const ids = Array.from({ length: count }, (_, at) => `t${at + 1}`);
+      const lines = ids.map((id) => JSON.stringify({ id, prompt: `TASK ${id}`, allowedTools: ["Bash"], ...more }));
+      writeFileSync(join(folder, "tasks.jsonl"), lines.join("\n"));
+      return join(folder, "tasks.jsonl");
+    },
+    done: (out) => readLines(join(out, "results.jsonl")).length,
+    judge: (out, tasks, tally) => judge({ out, tasks, steps, effects, tally }),
+    async close() {
+      await model.close();
+      outside.closeAllConnections();
+      outside.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Call = { readonly name: string; readonly input: object; readonly callId: string };
+
+function answer(body: unknown, { url, steps }: { url: string; steps: number }): { text?: string; calls?: Call[] } {
+  const messages: { role: string; content: unknown }[] = Object(body).messages;
+  const [, task] = /TASK ([\w-]+)/.exec(JSON.stringify(messages[0])) ?? [];
+  const called = messages.filter(
+    ({ role, content }) => role === "assistant" && JSON.stringify(content).includes("tool_use"),
+  ).length;
+  if (called >= steps) return { text: `Task ${task} is done.` };
+  const command = `curl -s ${url}/${task}/${called + 1}`;
+  return { calls: [{ name: "Bash", input: { command }, callId: `call_${task}_${called + 1}` }] };
+}
+
+type Judged = {
+  readonly out: string;
+  readonly tasks: number;
+  readonly steps: number;
+  readonly effects: ReadonlyMap<string, number>;
+  readonly tally: Tally;
+};
+
+function judge({ out, tasks, steps, effects, tally }: Judged): void {
+  const results = new Map<unknown, Record<string, unknown>[]>();
+  for (const result of readLines(join(out, "results.jsonl")))
+    results.set(result["unit_id"], [...(results.get(result["unit_id"]) ?? []), result]);
+  let unknown = 0;
+  for (let task = 1; task <= tasks; task++) {
+    const own = results.get(`t${task}`) ?? [];
+    if (own.length !== 1 || own[0]?.["status"] !== "passed")
+      tally.violate(`t${task} has ${own.length} results: ${JSON.stringify(own).slice(0, 300)}`);
+    const ended = readLines(join(out, "journals", `t${task}.jsonl`)).filter(({ type }) => type === "tool.ended");
+    for (let step = 1; step <= steps; step++) {
+      const count = effects.get(`/t${task}/${step}`) ?? 0;
+      const isFinished = ended.some(({ callId }) => callId === `call_t${task}_${step}`);
+      if (!isFinished) unknown++;
+      if (isFinished ? count !== 1 : count > 1) tally.violate(`t${task}, step ${step}: ${count} effects`);
+    }
+  }
+  tally.count("results", results.size);
+  tally.count("calls of unknown outcome", unknown);
+}
+
+function readLines(path: string): Record<string, unknown>[] {
+  try {
+    return readFileSync(path, "utf8")
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  } catch (error) {
+    if (Object(error).code === "ENOENT") return [];
+    throw error;
+  }
+}
