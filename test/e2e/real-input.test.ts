@@ -47,10 +47,11 @@ function expectUnaltered({ home, cwd, server }: Stage, printed: string): void {
 
 describe("a call with secrets is run as the model made it, and shown nowhere", { timeout: 120_000 }, () => {
   for (const echo of ["the input it was asked about", "the input it saw on stdout", "no input"])
-    it(`when a host over stream-json says yes with ${echo}`, async () => {
+    it(`when a host over stream-json says yes with ${echo}`, async (t) => {
       const place = await stage();
       const flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--permission-prompt-tool", "stdio"];
       const { child, done } = start([...flags, "--include-partial-messages"], { env: place.env, cwd: place.cwd, stdin: "open" });
+      t.after(() => child.kill("SIGKILL"));
       let seen = "";
       child.stdout.on("data", (text: string) => {
         seen += text;
@@ -59,7 +60,7 @@ describe("a call with secrets is run as the model made it, and shown nowhere", {
       child.stdin.write(`${JSON.stringify({ type: "user", message: { role: "user", content: "go" } })}\n`);
       await eventually(() => frames().some(({ type }) => type === "control_request"), "the question");
       const question = frames().find(({ type }) => type === "control_request");
-      assert.deepEqual(question?.request?.input, { file_path: "made.txt", content });
+      assert.deepEqual(question?.request?.input, { file_path: join(place.cwd, "made.txt"), content });
       const shown = frames().find(({ type }) => type === "assistant")?.message?.content[0]?.input;
       assert.notDeepEqual(shown, question?.request?.input);
       const inputs = [question?.request?.input, shown, undefined];

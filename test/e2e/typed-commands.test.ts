@@ -91,7 +91,7 @@ describe("what is typed in a session", () => {
     const ended = await outrider(["-p", "/agent parallel Explore look here ;; general-purpose and there"]);
     assert.deepEqual([ended.code, ended.stdout], [0, "## Explore\n\nsaid by one\n\n## general-purpose\n\nsaid by one\n"]);
     assert.match((await outrider(["-p", "/agent parallel Explore a ;; Nobody b"])).stderr, /There is no agent Nobody/);
-    assert.match((await outrider(["-p", "/agent parallel --detach Explore a"])).stderr, /does not take --detach/);
+    assert.match((await outrider(["-p", "/agent parallel --dettach Explore a"])).stderr, /does not take --dettach/);
     assert.match((await outrider(["-p", "/agent wait nothing"])).stderr, /nothing/);
     assert.match((await outrider(["-p", "/agent read nothing 0"])).stderr, /nothing/);
   });

@@ -127,10 +127,15 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
 
 const knownTypes: readonly unknown[] = ["command", "http", "prompt", "agent", "callback"];
 
+/** Whether hooks of this type run here. */
+export function isHookType(type: unknown): boolean {
+  return knownTypes.includes(type);
+}
+
 /** A type of hook that only Claude Code has, or another release of it. */
 function isForeign(hook: unknown, { file, path }: Place): boolean {
   const type = isRecord(hook) ? hook["type"] : undefined;
-  if (!isClaudeFile(file) || typeof type !== "string" || knownTypes.includes(type)) return false;
+  if (!isClaudeFile(file) || typeof type !== "string" || isHookType(type)) return false;
   refuseToGuard([{ hooks: [hook] }], { file, path });
   file.notes.push(wrong({ file, path }, `has the type ${type}, and such hooks never run here`).message);
   return true;

@@ -71,10 +71,11 @@ describe("a bundle", () => {
 
   it("loses a part that is wrong, and is refused where its hooks should judge", async () => {
     const parts = { [manifest]: { name: "p" }, ".mcp.json": "{", "hooks/hooks.json": command("", { type: "odd" }) };
-    const { hooks, servers, warnings } = await load(
+    const { servers, warnings, unheardHooks } = await load(
       bundle({ ...parts, "hooks/hooks.json": { hooks: { Stop: [{ hooks: [{ type: "odd" }] }] } } }),
     );
-    assert.deepEqual([hooks.length, servers.length, warnings.length], [0, 0, 2]);
+    assert.deepEqual([servers.length, warnings.length, unheardHooks.length], [0, 1, 1]);
+    assert.match(unheardHooks[0] ?? "", /hooks\.Stop.*the type odd/);
     for (const event of ["PreToolUse", "PermissionRequest"])
       await assert.rejects(load(bundle({ "hooks/hooks.json": { hooks: { [event]: [{ hooks: [{ type: "odd" }] }] } } })), {
         code: "config",

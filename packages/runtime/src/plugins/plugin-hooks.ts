@@ -1,5 +1,5 @@
 import { isAllowedUrl } from "../hooks/allowed-urls.ts";
-import { type HookLimits, type HookSource, parseHooks } from "../hooks/config.ts";
+import { type HookLimits, type HookSource, isHookType, parseHooks } from "../hooks/config.ts";
 import { readMatcher } from "../hooks/matcher.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
@@ -94,13 +94,20 @@ function withoutKeys(hook: JsonValue, warn: (what: string) => void): JsonValue {
 /** Their hooks say what may happen. */
 const judging = ["PreToolUse", "PermissionRequest"];
 
-/** A matcher that cannot be read matches nothing, so that nothing would be judged. */
+/** A matcher that cannot be read matches nothing, and a hook of an unknown type never runs: nothing would be judged. */
 function refuseUnreadable(groups: JsonValue | undefined, where: string): void {
   for (const group of Array.isArray(groups) ? groups : []) {
     const pattern = isJsonObject(group) ? group["matcher"] : undefined;
     const matcher = readMatcher(typeof pattern === "string" ? pattern : "");
     if (!matcher.ok)
       throw new RuntimeError("config", `${where}: the matcher ${JSON.stringify(pattern)} cannot be used: ${matcher.problem}`);
+    const hooks = isJsonObject(group) ? group["hooks"] : undefined;
+    for (const hook of Array.isArray(hooks) ? hooks : [])
+      if (isJsonObject(hook) && !isHookType(hook["type"]))
+        throw new RuntimeError(
+          "config",
+          `${where}: a hook has the type ${JSON.stringify(hook["type"])}, and such hooks never run here`,
+        );
   }
 }
 

@@ -53,7 +53,7 @@ const rows: readonly (readonly [tool: string, input: JsonObject, remedy: RegExp]
   ["Grep", { pattern: "x", path: "nowhere" }, /Use Glob to find the right path/],
   ["Grep", { pattern: "x", type: "klingon" }, /Use glob instead, or one of/],
   ["Glob", { pattern: "src/b.tsx" }, /Did you mean src\/deep\/b\.tsx\?$/],
-  ["Glob", { pattern: "src/*.rs" }, /use \*\*\/\*\.rs/],
+  ["Glob", { pattern: "src/*.rs" }, /use src\/\*\*\/\*\.rs/],
   ["Glob", { pattern: "*", path: "nowhere" }, /Leave path out/],
   ["Bash", { command: "a\u0000b" }, /Send it without/],
   ["Bash", { command: "sleep 5", timeout: 50 }, /give a timeout of up to 600000 ms, or run it with run_in_background/],

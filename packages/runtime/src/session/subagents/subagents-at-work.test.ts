@@ -147,7 +147,7 @@ describe("a session with subagents", () => {
     await session.submit("go");
     await close();
     assert.deepEqual(seen, [
-      ["PreToolUse", "Task", null, "undefined", "default"],
+      ["PreToolUse", "Agent", null, "undefined", "default"],
       ["SubagentStart", null, "reader", "string", "plan"],
       ["PreToolUse", "Glob", "reader", "string", "plan"],
       ["SubagentStop", null, "reader", "string", "plan"],
