@@ -119,7 +119,7 @@ export function refuseMistyped(word: string): void {
   if (hint === undefined && guess === undefined) return;
   const meant = hint === undefined ? `; did you mean ${guess}?` : "";
   throw new RuntimeError("usage", `There is no command ${JSON.stringify(word)}${meant}`, {
-    hint: `${hint === undefined ? "" : `${hint}. `}If it is a prompt, it goes behind -p: outrider -p ${JSON.stringify(word)}`,
+    hint: `${hint === undefined ? "" : `${hint}. `}If it is a prompt, pass it with -p: outrider -p ${JSON.stringify(word)}`,
   });
 }
 

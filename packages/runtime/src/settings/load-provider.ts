@@ -193,9 +193,9 @@ function requireKnown(name: string, settings: ProviderSettingsFile): ProviderDef
 }
 
 const quickestWays = [
-  "The three quickest ways on:",
+  "The three quickest ways to continue:",
   "  1. export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY, …: outrider providers list)",
-  "  2. start a local server: ollama, LM Studio or llama.cpp is found by itself; any other by",
+  "  2. start a local server: ollama, LM Studio or llama.cpp is found automatically; add any other with",
   "     outrider providers add openai-compatible --base-url URL --model MODEL",
   "  3. outrider demo                no key, no network: see a whole run with a scripted model",
 ].join("\n");

@@ -26,7 +26,7 @@ export async function openBudget(options: SessionOptions, limitUsd: number, mode
   const { provider } = model;
   if (!options.allowUnknownPrice && !findBilledModel(catalog, { provider, served: model.id, requested: model.id })?.price) {
     throw new RuntimeError("config", `The price of ${provider}/${model.id} is not known, so a budget cannot be kept`, {
-      hint: "Add its price to models.json, or go on without knowing it (allowUnknownPrice, --allow-unknown-price)",
+      hint: "Add its price to models.json, or allow unknown prices (allowUnknownPrice, --allow-unknown-price)",
     });
   }
   const now = options.now ?? Date.now;
