@@ -454,7 +454,10 @@ describe("who is asked", () => {
       const result = lines(ended.stdout).at(-1);
       if (expected === "no model provider") {
         assert.deepEqual([ended.code, (result?.["error"] as Json | undefined)?.["code"]], [78, "config"]);
-        assert.match(ended.stderr, /^outrider: No model provider is configured\nThe three quickest ways to continue:\n( {2,}.+\n){4}$/);
+        assert.match(
+          ended.stderr,
+          /^outrider: No model provider is configured\nThe three quickest ways to continue:\n( {2,}.+\n){4}$/,
+        );
       } else {
         const [[model, usage] = ["", {}]] = Object.entries(result?.["modelUsage"] as Record<string, Json>);
         assert.deepEqual([ended.code, result?.["result"], model, usage["provider"]], [0, "hi", "qwen3:8b", expected]);
