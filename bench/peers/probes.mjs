@@ -4,25 +4,25 @@ import { openPlace, runToEnd } from "./stage.mjs";
 
 const graceMs = 2_000;
 
-/** What each contestant does where nobody watches, asked of the running program; `isGood` says what a script would hope for. */
+/** How each program behaves unattended; `isGood` says what a script would hope for. */
 export const probes = [
   {
     key: "failing",
-    what: "the provider answers 500 for ever",
+    what: "the provider keeps answering 500",
     script: () => ({ status: 500, body: { error: { type: "api_error", message: "internal" } } }),
     look: lookAtEnd,
     isGood: ({ code }) => code !== undefined && code !== 0,
   },
   {
     key: "cut",
-    what: "every answer breaks off in the middle",
+    what: "every answer breaks off midway",
     script: () => ({ text: "half of an answer ".repeat(50), dropAfterBytes: 600 }),
     look: lookAtEnd,
     isGood: ({ code }) => code !== undefined && code !== 0,
   },
   {
     key: "circle",
-    what: "the model makes one call for ever",
+    what: "the model repeats one call forever",
     script: ({ run }) => run("true same"),
     look: lookAtEnd,
     isGood: ({ code }) => code !== undefined && code !== 0,
@@ -100,13 +100,14 @@ export function describeProbe(seen) {
   if (seen === undefined) return "–";
   if (seen.error !== undefined) return seen.error;
   const end =
-    seen.code === undefined ? "no end within two minutes" : typeof seen.code === "number" ? `exit ${seen.code}` : seen.code;
+    seen.code === undefined ? "still running after two minutes" : typeof seen.code === "number" ? `exit ${seen.code}` : seen.code;
   if (seen.left !== undefined)
     return [
-      ...(seen.code === "SIGKILL" ? [] : [`${end} after ${seconds(seen.ms)}`]),
-      seen.left === 0 ? "nothing left" : "the command goes on",
+      ...(seen.code === "SIGKILL" ? [] : [seen.code === undefined ? end : `${end} after ${seconds(seen.ms)}`]),
+      seen.left === 0 ? "nothing left" : "the command keeps running",
     ].join(", ");
-  return `${end}, ${seen.requests} request${seen.requests === 1 ? "" : "s"}, ${seconds(seen.ms)}`;
+  const requests = `${seen.requests} request${seen.requests === 1 ? "" : "s"}`;
+  return seen.code === undefined ? `${end}, ${requests}` : `${end}, ${requests}, ${seconds(seen.ms)}`;
 }
 
 function seconds(ms) {

@@ -13,15 +13,15 @@ const columns = [
 
 /** What holds here by a test, and of others was not looked for. */
 const facts = [
-  ["any model: Anthropic's, OpenAI's, Gemini's wire and 17 more providers", "test/e2e/providers.test.ts"],
-  ["output that scripts for Claude Code read", "test/contract/conformance.test.ts"],
+  ["any model: Anthropic, OpenAI, Gemini and 17 more providers", "test/e2e/providers.test.ts"],
+  ["output that scripts written for Claude Code can read", "test/contract/conformance.test.ts"],
   ["driven by the Claude Agent SDK", "test/agent-sdk/table.suite.ts"],
-  ["one result on every path", "test/e2e/one-ending.test.ts"],
-  ["killed at any moment: the log opens, nothing is done twice", "test/e2e/killed.test.ts"],
-  ["commands in a sandbox unless a rule says otherwise", "test/sandbox-escape.test.ts"],
-  ["a run recorded, and replayed in CI without a key", "test/e2e/replay.test.ts"],
-  ["a server with HTTP, events and WebSocket", "test/server/websocket.test.ts"],
-  ["trajectories in ATIF", "test/atif/validator.test.ts"],
+  ["exactly one result on every path", "test/e2e/one-ending.test.ts"],
+  ["killed at any moment, the journal still opens and nothing is done twice", "test/e2e/killed.test.ts"],
+  ["commands run in a sandbox unless a rule allows them", "test/sandbox-escape.test.ts"],
+  ["runs recorded, and replayed in CI without a key", "test/e2e/replay.test.ts"],
+  ["a server with HTTP, server-sent events and WebSocket", "test/server/websocket.test.ts"],
+  ["ATIF trajectories", "test/atif/validator.test.ts"],
 ];
 
 /** The tables of bench/README.md: each figure, and what it is of the bare Node program's in the same run; then what each did where nobody watches. */
@@ -32,7 +32,7 @@ export function toTables({ figures, probes: probed }) {
 function toFigures({ machine, repetitions, atOnce, rows }) {
   const floor = rows.find(({ name }) => name === "bare Node");
   const head = columns.map(({ key, what }) => (key === "crowd" ? `${atOnce} ${what}` : what));
-  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} before it began; the middle one of ${repetitions} runs for the first two columns, of ${Math.ceil(repetitions / 3)} for 20 turns and resuming, one run for the others. With a load above 1 for each core, believe the ratios at most.`;
+  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. The first two columns are the median of ${repetitions} runs, 20 turns and resuming the median of ${Math.ceil(repetitions / 3)}, the others a single run. With a load above 1 per core, trust the ratios at most.`;
   return [
     told,
     "",
@@ -41,7 +41,7 @@ function toFigures({ machine, repetitions, atOnce, rows }) {
 }
 
 function toProbes({ machine, rows }) {
-  const told = `What each did where nobody watches, asked by the same command on ${machine.date} (${toMachine(machine)}): how it ended, after how many requests and how long; a command still running two seconds after the program's end "goes on".`;
+  const told = `How each behaved unattended, measured by the same command on ${machine.date} (${toMachine(machine)}): how it ended, after how many requests and how much time. "Keeps running" means that the command was still there two seconds after the program had ended.`;
   const head = probes.map(({ what }) => what);
   return [told, "", ...toTable(head, rows, (row) => probes.map(({ key }) => describeProbe(row[key])))].join("\n");
 }
@@ -82,11 +82,11 @@ export function toComparison({ figures, probes: probed }) {
     `|---|${names.map(() => "---|").join("")}`,
     ...lines,
     "",
-    `Measured on a scripted model with everybody's own command; × is a multiple of what a bare Node program takes for the same, less is better. ✓ and ✗ say whether it ended by itself, with a failure that a script sees, and left nothing running.${
-      skipped.length === 0 ? "" : ` Not to be had where it was measured: ${skipped.join(", ")}.`
+    `Measured with each project's own command against a scripted model.${figures ? " × is a multiple of what a bare Node program needs for the same work; less is better." : ""} ✓ means that it ended by itself, reported a failure that a script can see, and left nothing running.${
+      skipped.length === 0 ? "" : ` Could not be installed where this was measured: ${skipped.join(", ")}.`
     }`,
     "",
-    `What holds here beside, each by its test (of others it was not looked for): ${facts
+    `Also true of Outrider, each proved by the linked test (the others were not examined for it): ${facts
       .map(([what, test]) => `[${what}](${test})`)
       .join(" · ")}.`,
   ].join("\n");

@@ -85,7 +85,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     resolve,
     stat: (path, use) => statOf(absolute(path), use),
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
-    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
+    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content, use?.over),
     removeFile: async (path, use) => {
       const { removeFile } = await import("./remove-file.ts");
       await removeFile(use?.exact ? absolute(path) : await resolve(path));
@@ -173,7 +173,7 @@ async function statOf(path: string, { exact }: PathUse = {}): Promise<FileStat |
   try {
     const stats = statSync(path);
     if (exact) requireNoLink(path);
-    return { kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode };
+    return { kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode, inode: stats.ino };
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
