@@ -110,7 +110,9 @@ function toTurns(messages: readonly Message[]): Turn[] {
     if (last?.role === turn.role) turns[turns.length - 1] = joined(last, turn);
     else turns.push(turn);
   }
-  const taken = turns.flatMap((turn, index) => (turn.role === "user" ? [withWords(turn)] : withoutLastThoughts(turn, turns[index + 1])));
+  const taken = turns.flatMap((turn, index) =>
+    turn.role === "user" ? [withWords(turn)] : withoutLastThoughts(turn, turns[index + 1]),
+  );
   const last = taken.at(-1);
   if (last?.role === "assistant") taken[taken.length - 1] = withTrimmedEnd(last);
   return taken;
