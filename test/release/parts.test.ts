@@ -170,8 +170,8 @@ describe("the program of the npm package", () => {
   const nodeCalls = join(place, "path");
   mkdirSync(nodeCalls);
   writeFileSync(join(nodeCalls, "node"), '#!/bin/sh\nshift\necho "node: $*"\n', { mode: 0o755 });
-  const call = (env: Record<string, string> = {}): string =>
-    execFileSync(join(modules, ".bin/outrider"), ["-p", "two words"], {
+  const call = (env: Record<string, string> = {}, words = ["-p", "two words"]): string =>
+    execFileSync(join(modules, ".bin/outrider"), words, {
       encoding: "utf8",
       env: { PATH: `${nodeCalls}:/usr/bin:/bin`, ...env },
     });
@@ -185,5 +185,10 @@ describe("the program of the npm package", () => {
     }
     assert.equal(call(), "standalone: -p two words\n");
     assert.equal(call({ OUTRIDER_RUNTIME: "node" }), "node: -p two words\n");
+    // Batches are in a package of their own, which the standalone command cannot load.
+    assert.equal(call({}, ["batch", "tasks.jsonl"]), "standalone: batch tasks.jsonl\n");
+    mkdirSync(join(modules, "@outrider/fleet"), { recursive: true });
+    assert.equal(call({}, ["batch", "tasks.jsonl"]), "node: batch tasks.jsonl\n");
+    assert.equal(call({}, ["-p", "batch"]), "standalone: -p batch\n");
   });
 });
