@@ -61,6 +61,8 @@ function changedCells(input: NotebookEditInput, notebook: Notebook, name: string
 function indexOf(id: string, notebook: Notebook, name: string): number {
   const at = notebook.cells.findIndex((cell) => cell.id === id);
   if (at !== -1) return at;
+  const place = Number(/^cell-(\d{1,6})$/.exec(id)?.[1] ?? Number.NaN); // how others name a cell by its place
+  if (place < notebook.cells.length) return place;
   const guess = nearest(
     id,
     notebook.cells.map((cell) => cell.id),

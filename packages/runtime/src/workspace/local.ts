@@ -1,7 +1,7 @@
 import { withoutGitPlaces } from "./git-places.ts";
-import { constants, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { constants, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
+import { join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { makeFolder } from "../util/make-folder.ts";
 import { randomUuid } from "../util/unique-ids.ts";
@@ -12,6 +12,7 @@ import type { ExportedVariables } from "./exported-variables.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
 import type { ProcessScope } from "./process-scope.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
+import { realPath } from "./real-path.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OwnFolder } from "./own-folder.ts";
 import { closedWorkspace, neverStarted, runToEnd } from "./run-to-end.ts";
@@ -42,7 +43,6 @@ export interface LocalWorkspace extends Workspace {
 }
 
 const defaultMaxBytes = 256 * 1024 * 1024;
-const maxLinks = 40;
 
 /** The machine this process runs on. */
 export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
@@ -141,32 +141,6 @@ function expandPath(path: string, home: string | undefined): string {
   if (path !== "~" && !path.startsWith("~/")) return path;
   if (!home) throw new RuntimeError("usage", `${path} cannot be resolved: the home directory is not known.`);
   return join(home, path.slice(1));
-}
-
-/**
- * Like realpath(3), but the last parts need not exist, and a link that leads to nothing yet is followed as a write would follow it.
- * Synchronous inside, like every look at a single file: it takes microseconds, the way through the thread pool many times that.
- */
-function realPath(path: string, links: number = 0): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw fileFailure(path, { verb: "resolved", error });
-    if (links > maxLinks) throw fileFailure(path, { verb: "resolved", error: { code: "ELOOP" } });
-  }
-  if (path === parse(path).root) return path;
-  const target = targetOf(path);
-  const parent = realPath(dirname(path), links);
-  return target === undefined ? join(parent, basename(path)) : realPath(resolvePath(parent, target), links + 1);
-}
-
-function targetOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // no link
-  }
 }
 
 async function statOf(path: string, { exact }: PathUse = {}): Promise<FileStat | undefined> {

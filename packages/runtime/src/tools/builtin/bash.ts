@@ -72,11 +72,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
       additionalProperties: false,
     },
     concurrent: false,
-    forgives: {
-      names: { cmd: "command", background: "run_in_background" },
-      needed: ["cwd", "workdir", "working_directory", "env", "stdin"],
-      unset: ["timeout"],
-    },
+    forgives: async () => (await import("../forgiven/work.ts")).bashForgiveness,
     facts: bashFacts,
     takesGit: true,
     async access(input, workspace, memory) {

@@ -21,7 +21,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
-    forgives: { needed: [] },
+    forgives: async () => (await import("../forgiven/searches.ts")).globForgiveness,
     facts: globFacts,
     placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {

@@ -53,7 +53,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
       "what .gitignore ignores, unless path names it. Use this instead of grep or rg in Bash; use Glob to find files by name.",
     inputSchema,
     concurrent: true,
-    forgives: { names: { context: "-C", file_path: "path", include: "glob" }, needed: ["-v", "invert"] },
+    forgives: async () => (await import("../forgiven/searches.ts")).grepForgiveness,
     facts: grepFacts,
     placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {

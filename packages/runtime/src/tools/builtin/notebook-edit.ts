@@ -32,12 +32,7 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: {
-    names: { path: "notebook_path", file_path: "notebook_path", source: "new_source" },
-    needed: ["cell_number"],
-    complete: (input) =>
-      input["edit_mode"] === "delete" && input["new_source"] === undefined ? { ...input, new_source: "" } : input,
-  },
+  forgives: async () => (await import("../forgiven/files.ts")).notebookForgiveness,
   facts: notebookEditFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, notebook_path: await here(input.notebook_path) }),

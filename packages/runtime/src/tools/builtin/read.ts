@@ -33,7 +33,7 @@ export const readTool: Tool = defineTool<ReadInput>({
     additionalProperties: false,
   },
   concurrent: true,
-  forgives: { names: { path: "file_path" }, needed: [], unset: ["limit"] },
+  forgives: async () => (await import("../forgiven/files.ts")).readForgiveness,
   facts: readFacts,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
   async access(input, workspace) {

@@ -1,5 +1,4 @@
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
-import type { JsonObject } from "../../protocol/content.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { startedAgents } from "../started-agents.ts";
 import { taskFacts } from "./facts.ts";
@@ -55,11 +54,7 @@ export function createTaskTool(
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
-    forgives: {
-      names: { agent: "subagent_type", agent_type: "subagent_type", task: "prompt", background: "run_in_background" },
-      needed: [],
-      complete: withDescription,
-    },
+    forgives: async () => (await import("../forgiven/work.ts")).taskForgiveness,
     facts: taskFacts,
     abortGraceMs,
     async access({ subagent_type, resume }, _workspace, memory) {
@@ -91,13 +86,6 @@ function findAgent(agents: readonly AgentDefinition[], wanted: string): AgentDef
   const bare = (name: string): string => name.replace(/[-_\s]/g, "").toLowerCase();
   const alike = agents.filter(({ name }) => bare(name) === bare(wanted));
   return alike.length === 1 ? alike[0] : undefined;
-}
-
-/** The description is for people who watch: the first words of the prompt do as well. */
-function withDescription(input: JsonObject): JsonObject {
-  const { description, prompt } = input;
-  if (typeof prompt !== "string" || prompt.trim() === "" || (description !== undefined && description !== "")) return input;
-  return { ...input, description: prompt.trim().split(/\s+/).slice(0, 5).join(" ").slice(0, 80) };
 }
 
 function namesOf(agents: readonly AgentDefinition[]): string {

@@ -38,7 +38,7 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: { needed: [] },
+  forgives: async () => (await import("../forgiven/work.ts")).todoForgiveness,
   facts: todoWriteFacts,
   async access() {
     return { kind: "note", resources: [] };

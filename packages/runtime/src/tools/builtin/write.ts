@@ -17,7 +17,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: { names: { path: "file_path", contents: "content", file_text: "content" }, needed: ["append", "mode"] },
+  forgives: async () => (await import("../forgiven/files.ts")).writeForgiveness,
   facts: writeFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
