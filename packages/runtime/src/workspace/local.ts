@@ -12,7 +12,6 @@ import type { ExportedVariables } from "./exported-variables.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
 import type { ProcessScope } from "./process-scope.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
-import { realPath } from "./real-path.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OwnFolder } from "./own-folder.ts";
 import { closedWorkspace, neverStarted, runToEnd } from "./run-to-end.ts";
@@ -66,7 +65,10 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     return options.exported?.beside(usual, isCareful) ?? usual;
   };
   const absolute = (path: string): string => resolvePath(root, path);
-  const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
+  const resolve = async (path: string): Promise<string> => {
+    const named = absolute(expandPath(path, home));
+    return isReal(named) ? named : (await import("./real-path.ts")).realPath(named);
+  };
   const launch: LocalWorkspace["launch"] = async (command) => {
     const { env, withheld } = variablesFor(command);
     command.onPlace?.({ place: "outside", network: "open", withheld });
@@ -132,6 +134,15 @@ function realDirectory(path: string): string {
     throw fileFailure(path, { verb: "opened", error });
   }
   throw new RuntimeError("usage", `${path} is not a directory.`);
+}
+
+/** There, and without a link on the way to it. */
+function isReal(path: string): boolean {
+  try {
+    return realpathSync.native(path) === path;
+  } catch {
+    return false;
+  }
 }
 
 function expandPath(path: string, home: string | undefined): string {
