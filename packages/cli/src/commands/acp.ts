@@ -11,11 +11,11 @@ import { watchSignals } from "../run/signals.ts";
 const usage = `Usage:
   outrider acp [FLAG…]        an agent for editors and other ACP clients, on stdin and stdout
 
-Speaks the Agent Client Protocol, version 1: a client starts this command, opens sessions in the folders it names,
-and is asked for permission. Flags hold for every session; settings, trust and the sandbox are those of each folder.
+Speaks the Agent Client Protocol, version 1: a client starts this command, opens sessions in folders of its choice,
+and answers permission questions. Flags apply to every session; settings, trust and the sandbox are those of each folder.
 
-  --model MODEL, --provider NAME        whom sessions ask first; clients may choose another model
-  --permission-mode MODE                the mode sessions begin with: default, acceptEdits, plan, dontAsk, sandboxed
+  --model MODEL, --provider NAME        the initial model; clients may choose another
+  --permission-mode MODE                the initial mode: default, acceptEdits, plan, dontAsk, sandboxed
   --allow-dangerously-skip-permissions  also offer the mode bypassPermissions
   --allow PRESET, --allowedTools RULE…, --disallowedTools RULE…, --sandbox MODE, --max-turns N, --max-budget-usd USD, --mcp-config FILE,
   --settings FILE, --append-system-prompt TEXT, --no-session-persistence and more: as in outrider --help

@@ -12,9 +12,9 @@ import { lookAtProject } from "../request/project.ts";
 
 const usage = `Usage:
   outrider config [--explain [KEY]] [--json] [--cwd DIR] [--settings FILE|JSON] [--setting-sources LIST] [--trust-project]
-                                          the settings a run here would have; secrets are hidden
-    --explain [KEY]                       with each file that says something about a setting, its line, and what became of it
-    --json                                one object for programs
+                                          show the settings a run here would have; secrets are masked
+    --explain [KEY]                       with every file and line that sets them, and whether it counts
+    --json                                print one object for programs
 `;
 
 /** What the settings files add up to, and why. */

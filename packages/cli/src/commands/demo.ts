@@ -19,7 +19,7 @@ const prompt = "The test suite fails. Find out why, fix it, and show that it pas
 export async function runDemo(args: readonly string[]): Promise<number> {
   if (args.length > 0) {
     const isHelp = args.every((word) => word === "--help" || word === "-h");
-    if (isHelp) process.stdout.write("Usage:\n  outrider demo       a whole run on a small project: no key, no network\n");
+    if (isHelp) process.stdout.write("Usage:\n  outrider demo       show a whole run on a small project: no key, no network\n");
     else process.stderr.write("outrider: demo takes no arguments\n");
     return isHelp ? exitCodes.success : exitCodes.usage;
   }

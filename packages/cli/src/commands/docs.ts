@@ -6,9 +6,9 @@ import { takeOwnWords } from "../flags/words.ts";
 import { print } from "../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider docs [--port N]    the documents as a site on this machine, until Ctrl-C; a free port unless one is given
+  outrider docs [--port N]    serve the documentation as a local site until Ctrl-C, on a free port by default
 
-They are those of this version, in the package: nothing is fetched. Search needs no server but this one.
+The documentation is part of the package: nothing is downloaded, and search works offline.
 `;
 
 const types: Readonly<Record<string, string>> = {

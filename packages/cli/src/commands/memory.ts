@@ -7,11 +7,11 @@ import { lookAtProject } from "../request/project.ts";
 import { print, visible } from "../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider memory list [--cwd DIR] [--json]         the index, which new sessions of this project are told
-  outrider memory show [TOPIC]                      the topics, or all about one of them
+  outrider memory list [--cwd DIR] [--json]         show the index that new sessions of this project get
+  outrider memory show [TOPIC]                      list the topics, or show one of them
   outrider memory add user|feedback|project|reference TOPIC TEXT
-  outrider memory pending                           what a model would like to be remembered
-  outrider memory approve ID | reject ID            your word on it
+  outrider memory pending                           list the entries that models propose
+  outrider memory approve ID | reject ID            decide on one
 `;
 
 /** The project's memory, by the same functions as /memory in a session. */

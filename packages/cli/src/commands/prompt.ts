@@ -9,10 +9,10 @@ import { print, visible } from "../terminal/visible.ts";
 
 const usage = `Usage:
   outrider prompt [FLAGS of a run] [--json | --raw]
-                  what a model would get before the first prompt: the system prompt part by part and the tools, with their tokens
-                  as estimated. Servers of the settings are connected to, as in a run; no model is asked and nothing is stored.
-  --raw           the system prompt alone, to the letter
-  --json          one object with the whole of it
+                  show what a model gets before the first prompt: the system prompt part by part and the tools, with estimated
+                  token counts. Connects to the servers in the settings, as a run does; asks no model and stores nothing.
+  --raw           only the exact system prompt
+  --json          everything as one object
 `;
 
 /** What a session with these flags would tell the model first. */

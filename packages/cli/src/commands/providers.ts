@@ -11,12 +11,12 @@ import {
 import { exitCodes } from "../exit-codes.ts";
 
 const usage = `Usage:
-  outrider providers list                 providers and profiles, and which of them have a key
-  outrider providers test [NAME]          ask a provider or profile whether key and address are good
+  outrider providers list                 list providers and profiles, and which of them have a key
+  outrider providers test [NAME]          test the key and address of a provider or profile
   outrider providers add TYPE [--model MODEL] [--api-key-env VARIABLE] [--base-url URL] [--name KEY] [--current]
-                                          write a profile into settings.json; keys stay in the environment
+                                          add a profile to settings.json; keys stay in the environment
   outrider providers use KEY              make a profile the current one
-  outrider providers remove KEY           take a profile out of settings.json
+  outrider providers remove KEY           remove a profile from settings.json
 `;
 
 const actions = ["list", "test", "add", "use", "remove"];

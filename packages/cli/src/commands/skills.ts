@@ -16,9 +16,9 @@ import { lookAtProject, type Project } from "../request/project.ts";
 import { print, visible } from "../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider skills list [--cwd DIR] [--json]        the skills and commands in files, and where they are
-  outrider skills show NAME [--cwd DIR] [--json]   one of them: what it says about itself, and its text
-  outrider skills lint [--cwd DIR] [--json]        what is wrong with them; exit code 1 when something is
+  outrider skills list [--cwd DIR] [--json]        list the skills and commands in files, and where they are
+  outrider skills show NAME [--cwd DIR] [--json]   show one of them: its description and its text
+  outrider skills lint [--cwd DIR] [--json]        find mistakes in them; exit code 1 if there are any
 `;
 
 /** Looks after skills and commands in files, as a run in this folder would find them. */

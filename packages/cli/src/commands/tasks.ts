@@ -8,11 +8,11 @@ import { findSession } from "../request/find-session.ts";
 import { visible } from "../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider tasks SESSION [--json]        what ran beside the conversation, and how it went
-  outrider tasks SESSION TASK            what a task printed
+  outrider tasks SESSION [--json]        list the background tasks of a session, and how they ended
+  outrider tasks SESSION TASK            show the output of a task
 
-SESSION is an id, the first 8 or more characters of one, or a name. A task that is "running" here runs in a session that is open,
-or was left by a process that is gone: the next opening of the session says which.
+SESSION is an id, the first 8 or more characters of one, or a name. A task that is "running" here runs in an open session,
+or was left by a process that has ended: the session finds out when it is opened next.
 
 Exit codes: 0 done · 64 wrong usage · 66 no such session or task · 78 cannot be read
 `;

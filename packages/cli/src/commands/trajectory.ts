@@ -22,11 +22,11 @@ import { type OwnWords, takeOwnWords } from "../flags/words.ts";
 
 const usage = `Usage:
   outrider trajectory export SESSION [--atif-version 1.4|1.7|1.8] [--output FILE] [--force]
-                                          a stored session as an ATIF trajectory, to stdout or to FILE with its pictures beside it
+                                          export a session as an ATIF trajectory, to stdout or to FILE with its pictures beside it
   outrider trajectory export SESSION --format otlp [--output FILE] [--force]
-                                          the same as traces of OpenTelemetry, in the JSON that /v1/traces of a collector takes
+                                          export it as OpenTelemetry traces, in the JSON that a collector's /v1/traces accepts
   outrider trajectory validate FILE|-… [--harbor] [--atif-version V] [--no-files] [--json]
-                                          everything that is wrong with trajectories, with its path; exit code 1 when something is
+                                          find all mistakes in trajectories, with their paths; exit code 1 if there are any
                                           --harbor: accept what Harbor accepts, instead of the strict rules
 `;
 

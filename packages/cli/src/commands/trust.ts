@@ -15,10 +15,10 @@ import { print, visible } from "../terminal/visible.ts";
 import { parseOwnWords } from "../flags/words.ts";
 
 const usage = `Usage:
-  outrider trust [--cwd DIR] [--yes] [--json]   show what the project would run or loosen, ask, and remember a yes for exactly that
-  outrider trust --show [--json]                show it and the fingerprint; remember nothing
-  outrider trust --revoke [--cwd DIR]           trust it no longer
-  outrider trust --list [--json]                the projects that are trusted
+  outrider trust [--cwd DIR] [--yes] [--json]   show what the project would run or loosen, ask, and trust exactly that
+  outrider trust --show [--json]                only show it, and the fingerprint
+  outrider trust --revoke [--cwd DIR]           stop trusting the project
+  outrider trust --list [--json]                list trusted projects
 
 In CI: OUTRIDER_TRUST_PROJECT=sha256:… trusts exactly the content with this fingerprint;
 OUTRIDER_TRUST_PROJECT=1 trusts whatever is checked out, which is only for your own branches.

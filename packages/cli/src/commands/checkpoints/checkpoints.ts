@@ -9,21 +9,21 @@ import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 import { countOf, describeCheckpoint, describeInspection, describeResult } from "./checkpoint-text.ts";
 
 const usage = `Usage:
-  outrider checkpoints list [--session SESSION]     the checkpoints of a session, or the sessions that have some
+  outrider checkpoints list [--session SESSION]     list the checkpoints of a session, or the sessions that have some
   outrider checkpoints show CHECKPOINT --session SESSION
-                                                    what it holds, and what restore and rollback would do
+                                                    show its files, and what restore and rollback would do
   outrider checkpoints restore CHECKPOINT --session SESSION [--force] [--dry-run]
-                                                    files as the checkpoint left them: undoes what came after it
+                                                    restore files as the checkpoint left them: undoes later changes
   outrider checkpoints rollback CHECKPOINT --session SESSION [--force] [--dry-run]
-                                                    files as they were before it: undoes the checkpoint too
+                                                    restore files as they were before it: undoes its changes too
   outrider checkpoints recover --session SESSION [--undo]
-                                                    ends a restore that was cut off: completes it, or undoes it
+                                                    complete an interrupted restore, or undo it
   outrider checkpoints gc [--keep-days N] [--max-bytes N]
-                                                    drops old checkpoints (30 days, 5 GiB)
+                                                    delete old checkpoints (30 days, 5 GiB)
 
 CHECKPOINT is an id (turn-0003), its number, or the id of a turn or user message.
 SESSION is an id, the first 8 or more characters of one, or a name. --json for programs.
-Files that were changed by somebody else in between are not overwritten without --force; a restore can itself be rolled back.
+Files that somebody else has changed since are not overwritten without --force; a restore can itself be rolled back.
 Changes made by shell commands are not covered.
 
 Exit codes: 0 done, or nothing to do · 1 refused: nothing was changed · 64 wrong usage · 66 no such session or checkpoint

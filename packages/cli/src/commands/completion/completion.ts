@@ -7,7 +7,7 @@ import { fishScript } from "./fish.ts";
 import { zshScript } from "./zsh.ts";
 
 const usage = `Usage:
-  outrider completion bash|zsh|fish       a script that lets the shell complete commands, flags and their values
+  outrider completion bash|zsh|fish       print a script that completes commands, flags and their values
 
   bash   echo 'source <(outrider completion bash)' >> ~/.bashrc
   zsh    outrider completion zsh > "\${fpath[1]}/_outrider"

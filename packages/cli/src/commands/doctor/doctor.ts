@@ -10,9 +10,9 @@ import { lookAtHome, lookAtNode, lookAtProcesses, lookAtProgram, lookAtProxy, lo
 
 const usage = `Usage:
   outrider doctor [--offline] [--json] [--cwd DIR]
-                                          what a run here would find: Node, key and network, proxy, home, sandbox, programs,
-                                          settings, MCP servers; exit code 78 when something keeps runs from working
-    --offline                             ask no provider, start no server
+                                          check what a run here needs: Node, key and network, proxy, home, sandbox, programs,
+                                          settings, MCP servers; exit code 78 if something keeps runs from working
+    --offline                             do not contact providers or start servers
 `;
 
 type Look = Promise<Omit<Finding, "about">>;

@@ -16,21 +16,21 @@ import { untilSignal } from "./until-signal.ts";
 
 const usage = `Usage:
   outrider fleet up [--folder DIR] [--workers N] [--store ADDRESS] [--drain TIME]
-                       an engine and N workers (4) on this machine, for trying out; until a signal, and again with the same folder
+                       try an engine and N workers (4) on this machine, until a signal; the same folder continues later
   outrider fleet status [--folder DIR | --ingress URL --admin URL] [--service NAME] [--json]
-                       runs by how they stand, how many wait, and which workers the engine knows
+                       show runs by state, how many wait, and which workers the engine knows
   outrider fleet watch RUN [--folder DIR | --ingress URL --admin URL --side URL…] [--json]
-                       a run as it goes, with the text that is being written; RUN is BATCH/TASK as the engine has it
+                       watch a run live, with the text as it is written; RUN is BATCH/TASK as in the engine
   outrider fleet limit [--folder DIR | --ingress URL --admin URL] [--rpm [PROVIDER=]N] [--tpm [PROVIDER=]N] [--max-budget USD]
                        [--tenant NAME=N]
-                       limits of all batches together, and how many runs of a tenant are under way at once; none takes one away
+                       set limits for all batches together, and how many runs of a tenant are active at once; none removes one
   outrider fleet retire URL [--folder DIR | --ingress URL --admin URL]
-                       the engine forgets the workers at an address; refused while runs that began there have not ended
+                       remove the workers at an address from the engine; refused while runs that started there have not ended
   outrider fleet drain [--folder DIR]
-                       workers finish their steps, then it ends; what has not ended goes on when it is up again
+                       let workers finish their steps, then shut down; unfinished runs continue at the next up
 
-The folder is fleet when absent. Then: outrider batch TASKS --engine restate --ingress URL --admin URL --store ADDRESS, as \`up\` prints it.
-Needs the packages @outrider/fleet, @restatedev/restate-sdk and @restatedev/restate-server beside this command. See docs/fleet.md.
+The folder is fleet by default. Then: outrider batch TASKS --engine restate --ingress URL --admin URL --store ADDRESS, as \`up\` prints it.
+Needs the packages @outrider/fleet, @restatedev/restate-sdk and @restatedev/restate-server. See docs/fleet.md.
 `;
 
 /** \`outrider fleet\`: a durable engine and its workers, to try out and to look at. */

@@ -15,19 +15,19 @@ import { untilSignal } from "./until-signal.ts";
 
 const usage = `Usage:
   outrider worker --engine restate --ingress URL --admin URL --store ADDRESS [FLAG…]
-                       works on the tasks of batches that run on an engine, until a signal
+                       work on the tasks of batches on an engine, until a signal
 
-  --store ADDRESS      what all workers share: a folder, s3://BUCKET/PREFIX?endpoint=URL&region=NAME (AWS_ACCESS_KEY_ID and
+  --store ADDRESS      the store that all workers share: a folder, s3://BUCKET/PREFIX?endpoint=URL&region=NAME (AWS_ACCESS_KEY_ID and
                        AWS_SECRET_ACCESS_KEY), or postgres://USER@HOST/DATABASE
   --folder DIR         where runs work on this machine; the same path on all of them (${join(tmpdir(), "outrider-worker")})
-  --port N             the engine calls here (9080); --host ADDRESS is 127.0.0.1 when absent
-  --advertise URL      where the engine finds the workers: a balancer or service in front of them
-  --processes N        so many processes share the port; one that dies is replaced (1)
-  --side-port N        /healthz, /readyz, /metrics, /queue and /runs/ID/events are shown here (9081)
-  --drain TIME         how long a signal waits for steps under way (25s); a second one does not
+  --port N             the port that the engine calls (9080); --host ADDRESS is 127.0.0.1 by default
+  --advertise URL      where the engine finds the workers: a load balancer or service in front of them
+  --processes N        share the port among N processes; one that dies is replaced (1)
+  --side-port N        serves /healthz, /readyz, /metrics, /queue and /runs/ID/events (9081)
+  --drain TIME         how long a signal waits for running steps (25s); a second signal does not wait
   --service NAME       the fleet's name in the engine (outrider)
 
-Who reaches the port can start runs: keep it to the engine's network. See docs/fleet.md.
+Anyone who reaches the port can start runs: keep it on the engine's network. See docs/fleet.md.
 `;
 
 /** \`outrider worker\`: does the work of batches on a durable engine. */

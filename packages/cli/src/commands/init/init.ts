@@ -12,11 +12,11 @@ declare const OUTRIDER_VERSION: string;
 
 const usage = `Usage:
   outrider init [--ci github|gitlab|none] [--dry-run] [--json] [--cwd DIR]
-                                          AGENTS.md and .outrider/settings.json from what is found in the project (package
-                                          managers, tests, checks), and a CI job that reviews changes; nothing that is there
-                                          is changed, and nobody is asked
-    --ci PLATFORM                         for whom the job is; without it, by the project's files and its git remote
-    --dry-run                             write nothing, and show what would be written
+                                          write AGENTS.md and .outrider/settings.json based on the project (package managers,
+                                          tests, checks), and a CI job that reviews changes; changes no existing file and
+                                          asks no questions
+    --ci PLATFORM                         the platform of the CI job; by default detected from files and the git remote
+    --dry-run                             write nothing, only show what would be written
 `;
 
 type Planned = { readonly path: string; readonly text: string; readonly covered?: string | undefined };

@@ -5,25 +5,25 @@ import { print } from "../../terminal/visible.ts";
 
 const usage = `Usage:
   outrider mcp add NAME COMMAND [ARG…] [--scope user|project|local] [--env NAME=VALUE]… [--force]
-                                          a server that is a program; flags of its own come after --
+                                          add a server that is a program; put the program's own flags after --
   outrider mcp add NAME URL [--transport http|sse] [--header "NAME: VALUE"]… [--scope …] [--force]
-                                          a server on the network; where it knows us already: --client-id ID,
+                                          add a server on the network; if you have a registered client: --client-id ID,
                                           --client-secret '\${NAME}', --callback-port PORT, --scopes "A B"
   outrider mcp add-json NAME JSON [--scope …] [--force]
-                                          the same as it is written in .mcp.json
-  outrider mcp list [--json]              the servers of a run here, and who has written them down
-  outrider mcp get NAME [--json]          one of them
-  outrider mcp remove NAME [--scope …]    take one out of its file
+                                          add a server in the format of .mcp.json
+  outrider mcp list [--json]              list the servers of a run here, and where they are configured
+  outrider mcp get NAME [--json]          show one of them
+  outrider mcp remove NAME [--scope …]    remove one from its file
   outrider mcp login NAME [--scopes "A B"] [--no-browser]
-                                          log in to a server on the network, in a browser; kept for later runs
+                                          log in to a server in a browser; later runs use the login
   outrider mcp logout NAME                forget that login
-  outrider mcp test [NAME…] [--json]      start them, ask for their tools, and end them; exit code 1 when one does not answer
-  outrider mcp serve [FLAG…]              the other way round: be a server, on stdin and stdout, whose tools run agents; flags as for
+  outrider mcp test [NAME…] [--json]      start servers, list their tools, and stop them; exit code 1 if one does not answer
+  outrider mcp serve [FLAG…]              run Outrider as an MCP server on stdin and stdout, whose tools run agents; flags as for
                                           outrider -p (--model, --allowedTools, --permission-mode …), see docs/mcp-server.md
 
---scope user (the default) is $OUTRIDER_HOME/settings.json, project is .mcp.json for everybody who has the project,
+--scope user (the default) is $OUTRIDER_HOME/settings.json, project is .mcp.json for everyone who has the project,
 local is .outrider/settings.local.json. A project's servers start when it is trusted: outrider trust.
-\${NAME} in a value stands for a variable, so that keys stay out of files. --cwd DIR looks from another folder.
+\${NAME} in a value stands for a variable, so that keys stay out of files. --cwd DIR uses another folder.
 `;
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {

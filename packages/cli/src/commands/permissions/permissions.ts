@@ -8,16 +8,16 @@ import { print } from "../../terminal/visible.ts";
 const usage = `Usage:
   outrider permissions explain "Bash(git push)" [--allow PRESET] [--allowedTools RULE…] [--disallowedTools RULE…] [--permission-mode MODE] [--cwd DIR]
                        [--settings FILE|JSON] [--setting-sources LIST] [--trust-project] [--json]
-                                          what would be decided about a call here, by which rule of which file; nothing is run
-  outrider permissions lint [RULE…]       what is wrong with rules, or wider than it looks; without rules: those in the settings files
+                                          show what would be decided about a call here, by which rule of which file; nothing runs
+  outrider permissions lint [RULE…]       find rules that are wrong or wider than they look; by default those in the settings files
   outrider permissions presets [NAME…] [--json]
-                                          the rules that --allow NAME, or "preset:NAME" in a list of rules, stands for
+                                          show the rules behind --allow NAME, or "preset:NAME" in a list of rules
   outrider permissions log [--session ID] [--since DATE] [--denied] [--json]
-                                          what was decided in past runs
+                                          show the decisions of past runs
   outrider permissions grants [--forget] [--cwd DIR] [--json]
-                                          answers that are remembered for the project
+                                          show the answers remembered for the project, or forget them
   outrider permissions test --cases FILE.jsonl
-                                          decide each case and compare; exit code 1 when one differs
+                                          decide each case and compare; exit code 1 if one differs
 `;
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {

@@ -21,20 +21,20 @@ import { type Desk, describeExecutors, install, update } from "./install.ts";
 import { runMarketplace } from "./marketplace.ts";
 
 const usage = `Usage:
-  outrider plugins install SOURCE [--yes] [--sha256 HASH] [--ref REF]   a folder, archive, repository, owner/repo, or NAME@MARKETPLACE
-  outrider plugins list|show NAME [--json]            what is installed, whether it counts, and what it runs
-  outrider plugins enable|disable NAME                whether it counts
-  outrider plugins configure NAME [KEY=VALUE…]        what it wants to know, or values for it; $ENV:VARIABLE for a secret
-  outrider plugins update [NAME] [--yes] [--older]    what its source has now; shows what would run that does not run yet
-  outrider plugins remove NAME                        also uninstall
-  outrider plugins validate DIR                       what is wrong with a plugin, and what it would run
-  outrider plugins init DIR                           a new plugin with a skill in it, to begin with; also new
-  outrider plugins search [WORD…]                     in the marketplaces that were added
+  outrider plugins install SOURCE [--yes] [--sha256 HASH] [--ref REF]   from a folder, archive, repository, owner/repo, or NAME@MARKETPLACE
+  outrider plugins list|show NAME [--json]            show what is installed, whether it is enabled, and what it runs
+  outrider plugins enable|disable NAME                turn it on or off
+  outrider plugins configure NAME [KEY=VALUE…]        show or set its options; $ENV:VARIABLE for a secret
+  outrider plugins update [NAME] [--yes] [--older]    get the current version; shows what it would newly run
+  outrider plugins remove NAME                        remove it; also uninstall
+  outrider plugins validate DIR                       find mistakes in a plugin, and show what it would run
+  outrider plugins init DIR                           create a plugin with a skill in it; also new
+  outrider plugins search [WORD…]                     search the marketplaces you added
   outrider plugins marketplace add SOURCE|list|update [NAME]|remove NAME|search [WORD…]
 
-With --scope project they are about .outrider/plugins and .outrider/settings.json of the project, which count once it is trusted.
-Before anything is installed, what it would run is shown and asked about. Without a terminal, --yes says it, and --sha256 to exactly
-the content that was shown. Nothing is fetched but by install, update, and marketplace add and update.
+--scope project uses .outrider/plugins and .outrider/settings.json of the project, which count once it is trusted.
+Before anything is installed, you are shown what it would run and asked to approve. Without a terminal, pass --yes, or --sha256 for
+exactly the content that was shown. Only install, update, and marketplace add and update download anything.
 `;
 
 /** Looks after plugins and marketplaces. */

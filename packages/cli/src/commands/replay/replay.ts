@@ -12,17 +12,17 @@ import { type Pace, play } from "./play.ts";
 
 const usage = `Usage: outrider replay SESSION|FILE [--speed 4x] [--max-pause 2s] [--step | --instant]
 
-Plays a run back on a terminal, in the words it was told in when it ran, at the pace it had.
+Plays a run back on a terminal, as it was shown when it ran and at the same pace.
 
-  --speed N       so many times faster, as in 4x or 0.5; 1x when absent
-  --max-pause T   no pause is longer: 500ms, 2s, 1m; 2s when absent
-  --step          each step waits for Enter or space
-  --instant       all at once; so it is too when the output is no terminal
+  --speed N       play faster or slower, as in 4x or 0.5 (1x)
+  --max-pause T   shorten longer pauses to this: 500ms, 2s, 1m (2s)
+  --step          wait for Enter or space before each step
+  --instant       print everything at once; the default if the output is not a terminal
 
 SESSION is an id, the first 8 or more characters of one, or a name. FILE is a session's log, an ATIF trajectory, what
 --output-format stream-json printed, or a transcript of Claude Code.
-While it plays: space pauses, Enter goes to the next step, g to the end, q leaves. Secrets stay hidden as they are in sessions,
-and what would steer the terminal is shown as it is written.
+While it plays: space pauses, Enter goes to the next step, g to the end, q leaves. Secrets are masked as in sessions,
+and control characters are shown, not obeyed.
 `;
 
 const flags = { switches: ["--help", "-h", "--step", "--instant"], values: ["--speed", "--max-pause"] };

@@ -13,9 +13,9 @@ import { writePage } from "./write-page.ts";
 
 const usage = `Usage:
   outrider compare A B [-o compare.html] [--force]
-                       two runs side by side: how they ended, what they took, where they part, what they changed
+                       compare two runs: how they ended, what they used, where they differ, what they changed
   outrider compare BATCH BATCH [--json]
-                       two folders of outrider batch, task by task: who passed what, and whether that is more than chance
+                       compare two folders of outrider batch, task by task, and say whether the difference is more than chance
 
 A and B are sessions or files, as outrider report takes them. Without -o the page is written to compare.html here; -o - writes to stdout.
 

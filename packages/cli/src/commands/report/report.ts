@@ -10,15 +10,15 @@ import { writePage } from "./write-page.ts";
 
 const usage = `Usage:
   outrider report SESSION|FILE [-o report.html] [--force]
-                       a run as one page to look at: no network, no server, nothing to install
+                       write a run as one web page: no network, no server, nothing to install
   outrider report SESSION|FILE -o -        to stdout
   outrider report DIR|SESSION|FILE… [-o FOLDER] [--force]
-                       a page for each run, and index.html that lists, sorts and groups them
+                       write a page for each run, and an index.html that lists, sorts and groups them
 
 SESSION is an id, the first 8 or more characters of one, or a name. FILE is an ATIF trajectory of any version and agent, what
---output-format stream-json printed, a session's log, or a transcript of Claude Code: what it is, is told by what is in it.
-DIR stands for all of these in it and below. Without -o a page is written to report-ID.html here, and many to the folder report.
-Secrets are hidden in pages as they are in sessions.
+--output-format stream-json printed, a session's log, or a transcript of Claude Code; the kind is detected from the content.
+DIR stands for all of these in it and below. By default a page is written to report-ID.html here, and many to the folder report.
+Secrets are masked as in sessions.
 
 Exit codes: 0 written · 64 wrong usage · 66 no such session or file · 78 tells of no run, or cannot be written
 `;

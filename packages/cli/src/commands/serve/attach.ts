@@ -8,14 +8,14 @@ import { connect } from "./connect.ts";
 import { ShownQuestions } from "./shown-questions.ts";
 
 const usage = `Usage:
-  outrider attach [URL] [SESSION]    watch a session of a server from this terminal, and steer it
-  outrider attach [URL] --new        begin one
+  outrider attach [URL] [SESSION]    watch and steer a server's session from this terminal
+  outrider attach [URL] --new        start a new one
 
-Without URL, the server that runs here (outrider serve). Without SESSION, the latest. Another server's token: OUTRIDER_SERVER_TOKEN.
-A line you type is a prompt; while a turn runs it is told to the model before it goes on. What was said last and what waits for an answer is shown first.
-Permission questions come one at a time with all of their input, and y or n answers the one that is shown; no other line is sent until then.
-/cancel ends the turn, Ctrl-C or the end of input leaves: the session goes on without you.
-  --view                             only look
+By default the local server (outrider serve) and its latest session. Another server's token: OUTRIDER_SERVER_TOKEN.
+The last text and any open question are shown first. A line you type is a prompt; while a turn runs, the model reads it before it continues.
+Permission questions come one at a time with their whole input; y or n answers the one shown, and no other line is sent until then.
+/cancel ends the turn; Ctrl-C or the end of input leaves, and the session continues without you.
+  --view                             only watch
 `;
 
 /** `outrider attach`. */

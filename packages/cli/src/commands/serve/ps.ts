@@ -9,9 +9,9 @@ import { stateOf, toOwnError } from "./attach.ts";
 import { connect } from "./connect.ts";
 
 const psUsage = `Usage:
-  outrider ps [URL] [--all] [--json]   sessions of the server that are open; --all: stored ones too
+  outrider ps [URL] [--all] [--json]   list the server's open sessions; --all: stored ones too
 
-One in which a question is open waits for you: outrider attach shows it.
+A session with an open question waits for you: outrider attach shows it.
 
 Without URL, the server that runs here. Another server's token: OUTRIDER_SERVER_TOKEN.
 `;
@@ -47,10 +47,10 @@ export async function runPs(args: readonly string[]): Promise<number> {
 }
 
 const stopUsage = `Usage:
-  outrider stop                        ends the server that runs here: no new prompts, those at work have time to end
-  outrider stop --now                  does not wait for them
+  outrider stop                        shut the local server down: no new prompts, running ones have time to end
+  outrider stop --now                  do not wait for running prompts
 
-Waits until it has ended.
+Waits until the server has ended.
 `;
 
 /** `outrider stop`. */

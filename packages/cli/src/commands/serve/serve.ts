@@ -6,29 +6,29 @@ import { print } from "../../terminal/visible.ts";
 import { openServer, parseServeFlags, serveSwitches, serveValues } from "./open-server.ts";
 
 const usage = `Usage:
-  outrider serve [FLAG…]             a server that hosts many sessions for other programs, on 127.0.0.1
-  outrider serve token …             tokens for others: outrider serve token --help
+  outrider serve [FLAG…]             serve many sessions to other programs, on 127.0.0.1
+  outrider serve token …             manage tokens for others: outrider serve token --help
 
-  --port N                           the port; a free one when absent
-  --socket PATH                      a Unix socket instead, which only you can reach
-  --root DIR                         sessions work in this folder and below; may be repeated; the current one when absent
-  --permission-wait TIME             how long a permission question waits while nobody is connected who may answer (60s); then: no
-  --drain TIME                       how long a signal waits for prompts at work (10s); a second one does not
-  --max-sessions N                   how many may be open at once (1000)
-  --acp                              also an agent for ACP clients at /acp, over WebSocket, for your own token (docs/acp.md)
-  --idle TIME                        a session that nobody uses is closed after this long (10m), and opened when somebody does
+  --port N                           the port; by default a free one
+  --socket PATH                      use a Unix socket that only you can reach
+  --root DIR                         let sessions work in this folder and below; may be repeated; by default the current one
+  --permission-wait TIME             deny a permission question after this time without anyone connected who may answer (60s)
+  --drain TIME                       how long a signal waits for running prompts (10s); a second signal does not wait
+  --max-sessions N                   how many sessions may be open at once (1000)
+  --acp                              also serve ACP clients at /acp, over WebSocket, for your own token (docs/acp.md)
+  --idle TIME                        close unused sessions after this time (10m); they open again when used
 
 Beyond this machine:
-  --host ADDRESS                     listen there; needs --allow-host, and TLS in one of two ways:
-  --tls-cert FILE, --tls-key FILE    its own
-  --behind-proxy                     that of something in front of it
-  --allow-host NAME[:PORT]           a name by which clients call it; may be repeated
-  --allow-origin URL                 web pages of this origin may call it; may be repeated; none may when absent
+  --host ADDRESS                     listen on this address; needs --allow-host, and TLS in one of two ways:
+  --tls-cert FILE, --tls-key FILE    by the server itself
+  --behind-proxy                     by a proxy in front of it
+  --allow-host NAME[:PORT]           a name that clients use for this server; may be repeated
+  --allow-origin URL                 let web pages of this origin call it; may be repeated; by default none may
 
-Flags of a run hold for every session (--model, --provider, --permission-mode, --allowedTools, --sandbox, --settings …: outrider --help).
-Who comes in needs a token. Yours is made at the first start and kept in $OUTRIDER_HOME/server/token, for you alone.
-A browser finds a page at the same address: docs/page.md.
-The addresses and what they take: GET /openapi.json, and docs/server.md. MCP clients: /mcp; OpenAI's, useChat, AG-UI, A2A: docs/dialects.md.
+Flags of a run apply to every session (--model, --provider, --permission-mode, --allowedTools, --sandbox, --settings …: outrider --help).
+Clients need a token. Yours is created at the first start and kept in $OUTRIDER_HOME/server/token, readable only by you.
+Open the same address in a browser for a web page: docs/page.md.
+Endpoints: GET /openapi.json, and docs/server.md. MCP clients: /mcp; OpenAI's, useChat, AG-UI, A2A: docs/dialects.md.
 `;
 
 /** `outrider serve`: many sessions in one process, over HTTP. */

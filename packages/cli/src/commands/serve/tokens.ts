@@ -10,14 +10,14 @@ import { print, visible } from "../../terminal/visible.ts";
 const usage = `Usage:
   outrider serve token add NAME --scope SCOPE[,SCOPE…] [--root DIR]… [--expires TIME] [--of NAME]… [--session ID]…
                                 [--max-sessions N] [--max-prompts N] [--max-requests N]
-                                     a token for somebody else, printed once; it counts at once
-  outrider serve token list [--json] whose tokens there are
-  outrider serve token remove NAME   it counts no longer
-  outrider serve token path          where your own is kept
+                                     create a token for someone else; it is printed once and works at once
+  outrider serve token list [--json] list the tokens
+  outrider serve token remove NAME   revoke one
+  outrider serve token path          show where your own is kept
 
-Scopes: view (look), drive (begin sessions, send prompts), approve (answer permission questions), admin (all, and everybody's sessions).
-Whoever may drive or approve may look. A token sees the sessions that were begun with it. --of: those that were begun with the token of
-this name, too (owner is yours); --session: this one and no others. --root: its sessions work there and below. --max-prompts: how many may be at work at once; --max-requests: in a minute.
+Scopes: view, drive (start sessions, send prompts), approve (answer permission questions), admin (everything, for all sessions).
+drive and approve include view. A token sees the sessions that were started with it. --of: also those started with the token of
+this name (owner is yours); --session: only this one. --root: its sessions work there and below. --max-prompts: how many may run at once; --max-requests: per minute.
 `;
 
 /** `outrider serve token`. */

@@ -15,19 +15,19 @@ import { describeList, describeSession } from "./sessions-text.ts";
 
 const usage = `Usage:
   outrider sessions list [--all] [--cwd DIR] [--limit N] [--json | --plain]
-                                          the sessions of this folder, or of all, the latest first; at a terminal one of them
-                                          can be chosen and opened, unless --plain
-  outrider sessions show SESSION [--json] its turns, tools, usage and cost, where it comes from and where it is
+                                          list the sessions of this folder, or of all, the latest first; at a terminal you
+                                          can choose and open one, unless --plain
+  outrider sessions show SESSION [--json] show its turns, tools, usage and cost, its origin and its journal
   outrider sessions rename SESSION NEWNAME [--json]
   outrider sessions rm SESSION… [--yes] [--dry-run] [--json]
-                                          remove sessions for good
+                                          delete sessions for good
   outrider sessions export SESSION [--format jsonl|markdown|json] [--output FILE [--force]]
-                                          event by event (jsonl, the default), for reading (markdown), or its messages (json)
+                                          export all events (jsonl, the default), a transcript (markdown), or the messages (json)
   outrider sessions gc [--older-than 30d] [--dry-run] [--json]
-                                          remove what no session needs any more; with --older-than also sessions that old
+                                          delete what no session needs any more; with --older-than also older sessions
 
 SESSION is an id, the first 8 or more characters of one, or a name; one that begins with - comes after --.
-Go on with one: outrider -p --resume SESSION "…", or outrider --resume SESSION at a terminal
+Continue one: outrider -p --resume SESSION "…", or outrider --resume SESSION at a terminal
 
 Exit codes: 0 done · 1 something was left undone · 64 wrong usage · 66 no such session · 78 cannot be read or written
 `;

@@ -14,14 +14,14 @@ import { describeUsage } from "./usage-text.ts";
 
 const usage = `Usage: outrider usage [--by day|model|project] [--since WHEN] [--limit N] [--json]
 
-What all stored sessions have asked models for, and what that cost. Answers of subagents and summaries count, each once.
+Tokens and costs of all stored sessions, including subagents and summaries, each counted once.
 
   --by day|model|project  a row for each day (the default), model or project
   --since WHEN            only from then on: 7d, 12h, 8w, today, or a day like 2026-11-01
-  --limit N               so many rows, the others in one; 31 when absent. --json has them all
-  --json                  for programs
+  --limit N               show N rows (31) and sum up the others; --json has them all
+  --json                  print JSON for programs
 
-Days are those of your time zone. Prices are those of outrider models, at the time of each answer.
+Days are in your time zone. Prices are those of outrider models at the time of each answer.
 `;
 
 /** What did this cost me? */

@@ -22,12 +22,12 @@ import { type OwnWords, takeOwnWords } from "../../flags/words.ts";
 import { print, visible } from "../../terminal/visible.ts";
 
 const usage = `Usage:
-  outrider worktrees list [--json]                     the checkouts in which agents worked, and what is in each
+  outrider worktrees list [--json]                     list the checkouts in which agents worked, and what is in each
   outrider worktrees open NAME                         print its path: cd "$(outrider worktrees open NAME)"
-  outrider worktrees merge NAME [--commit MESSAGE]     git merge its branch here, then remove it; --commit first commits what is not committed
-  outrider worktrees remove NAME [--force]             remove it and its branch; --force also with work in it, which is lost
-  outrider worktrees gc [--dry-run] [--json]           remove those that hold nothing which is not on another branch, free those
-                                                       whose run was killed, and say what is left
+  outrider worktrees merge NAME [--commit MESSAGE]     git merge its branch here, then remove it; --commit commits open changes first
+  outrider worktrees remove NAME [--force]             remove it and its branch; --force even if that loses work
+  outrider worktrees gc [--dry-run] [--json]           remove those whose work is all on another branch, unlock those
+                                                       whose run was killed, and list what is left
 
 --cwd DIR: for the repository in DIR. Agents get one with outrider --worktree [NAME], or isolation: worktree in their definition.
 
