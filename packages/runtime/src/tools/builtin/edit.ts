@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { EditInput } from "../run-edit.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { editFacts } from "./facts.ts";
@@ -32,7 +33,7 @@ export const editTool: Tool = defineTool<EditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: async () => (await import("../forgiven/files.ts")).editForgiveness,
+  forgives: forgives("edit"),
   facts: editFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),

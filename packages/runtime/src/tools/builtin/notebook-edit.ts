@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { NotebookEditInput } from "../run-notebook-edit.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { notebookEditFacts } from "./facts.ts";
@@ -32,7 +33,7 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: async () => (await import("../forgiven/files.ts")).notebookForgiveness,
+  forgives: forgives("notebook"),
   facts: notebookEditFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, notebook_path: await here(input.notebook_path) }),

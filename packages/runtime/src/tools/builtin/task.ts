@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { startedAgents } from "../started-agents.ts";
@@ -54,7 +55,7 @@ export function createTaskTool(
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
-    forgives: async () => (await import("../forgiven/work.ts")).taskForgiveness,
+    forgives: forgives("task"),
     facts: taskFacts,
     abortGraceMs,
     async access({ subagent_type, resume }, _workspace, memory) {
@@ -70,9 +71,10 @@ export function createTaskTool(
 
 function describe(agents: readonly AgentDefinition[], general: AgentDefinition | undefined): string {
   return [
-    "Hands a task to a subagent, which works on it by itself with a context of its own and answers with one message. Use it for work that " +
-      "would fill this conversation with things only its outcome matters of, and for independent tasks: several calls in one message run side by side. " +
-      "Put everything it needs to know into the prompt, and say what it is to report. Its answer is not shown to the user.",
+    "Hands a task to a subagent, which works on it by itself in a context of its own and answers with one message. Use it for work whose " +
+      "details would fill this conversation although only the outcome matters, and for independent tasks: several calls in one message run in parallel. " +
+      "Do not use it to read one known file or to search for one name. " +
+      "Put everything it needs to know into the prompt, and say what it should report. Its answer is not shown to the user.",
     "The agents:",
     ...agents.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim()}`),
     ...(general ? [`Without subagent_type it is ${general.name}.`] : []),

@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import type { ResolveHost } from "../http-get.ts";
 import { defineTool, type Tool } from "../tool.ts";
@@ -38,7 +39,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
     inputSchema,
     checkInput: async (input) => await (await import("../forgiven/searches.ts")).checkAddress(inputSchema, input),
     concurrent: true,
-    forgives: async () => (await import("../forgiven/searches.ts")).webFetchForgiveness,
+    forgives: forgives("webFetch"),
     facts: webFetchFacts,
     async access(input) {
       // The parsed spelling, so that a rule for a host cannot be passed by writing it differently.
