@@ -103,22 +103,22 @@ describe("a call that is nearly right", () => {
 
   it("is refused for what is wrong alone, not for what would have been understood", async () => {
     const { told } = await run([
-      { name: "Grep", input: { pattern: "a", output_mode: "lines", "-C": "1" } },
+      { name: "Grep", input: { pattern: "a", output_mode: "everything", "-C": "1" } },
       { name: "Write", input: { path: "c.txt", body: "x" } },
     ]);
     assert.deepEqual(told, [
-      'Invalid input for Grep: "output_mode" must be one of "content", "files_with_matches" or "count", not the string "lines".',
+      'Invalid input for Grep: "output_mode" must be one of "content", "files_with_matches" or "count", not the string "everything".',
       'Invalid input for Write: "content" is required but missing. "body" is not a known property; the known ones are "file_path" and "content".',
     ]);
   });
 
   it("is refused with what to send where it could mean two things", async () => {
     const { told, started } = await run([
-      { name: "Bash", input: { command: "ls", cwd: "/" } },
+      { name: "Bash", input: { command: "ls", env: { HOME: "/" } } },
       { name: "Read", input: { path: "a.txt", filePath: "b.txt" } },
     ]);
     assert.deepEqual(started, []);
-    assert.match(told[0] ?? "", /^Invalid input for Bash: "cwd" is not a known property/);
+    assert.match(told[0] ?? "", /^Invalid input for Bash: "env" is not a known property/);
     assert.match(told[1] ?? "", /^Invalid input for Read: "file_path" is required but missing/);
   });
 });

@@ -73,6 +73,14 @@ describe("the library, installed", () => {
     assert.equal(execute([tsc, ...flags, "--types", "node", "consumer.ts"], libraryProject), "");
   });
 
+  it("shows its errors under their own name", () => {
+    const program =
+      'import { RuntimeError } from "@outrider/runtime"; console.log(new RuntimeError("usage", "wrong"), RuntimeError.name);';
+    const said = execute(["--input-type=module", "-e", program], libraryProject);
+    assert.match(said, /^RuntimeError: wrong\n/);
+    assert.match(said, /\} RuntimeError\n$/);
+  });
+
   it("talks to MCP servers over pipes and over HTTP", async () => {
     const port = await freePort();
     const server = spawn(process.execPath, [everything, "streamableHttp"], {

@@ -61,7 +61,13 @@ const efforts: (Effort | undefined)[] = [undefined, "minimal", "low", "medium", 
 
 /** Every way a request may be made of what people can ask for. */
 function* asked(model: string): Generator<ModelRequest> {
-  const parts: Partial<ModelRequest>[] = [{}, { temperature: 0.3 }, { maxOutputTokens: 9_999_999 }, { stopSequences: ["END"] }];
+  const parts: Partial<ModelRequest>[] = [
+    {},
+    { temperature: 0.3 },
+    { temperature: 1.9 },
+    { maxOutputTokens: 9_999_999 },
+    { stopSequences: ["END"] },
+  ];
   for (const effort of efforts)
     for (const thinkingTokens of [undefined, 0, 3_000, 40_000])
       for (const tools of [[], [tool]])
@@ -88,11 +94,19 @@ type Body = JsonObject & {
 };
 type Rule = (body: Body, model: Documented, request: ModelRequest) => string | false | undefined;
 
+/** The most that each maker documents. */
+const hottest: Readonly<Record<string, number>> = { anthropic: 1, zai: 1, minimax: 1, mistral: 1.5 };
+const tooHot: Rule = (body, { provider }) => {
+  const temperature = body["temperature"] ?? body.generationConfig?.["temperature"];
+  return temperature !== undefined && Number(temperature) > (hottest[provider] ?? 2) && `temperature ${temperature}`;
+};
+
 const within = (value: unknown, most: number): boolean => value === undefined || Number(value) <= most;
 
 /** What the documentation of each wire refuses. A rule answers what is wrong. */
 const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   anthropic: {
+    "a temperature within its range": tooHot,
     "a kind of thinking that the model takes": ({ thinking }, model) =>
       thinking && !model.thinking.includes(String(thinking["type"])) && `thinking.type ${thinking["type"]}`,
     "a budget of at least 1,024 tokens, below the limit": ({ thinking, max_tokens: max }) => {
@@ -165,6 +179,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
     "its own schema": ({ text }, _, { outputSchema }) => outputSchema !== undefined && text === undefined && "no schema",
   },
   chat: {
+    "a temperature within its range": tooHot,
     "an effort that the model knows": ({ reasoning_effort: effort }, model) =>
       effort !== undefined && !model.effort.includes(String(effort)) && `effort ${effort}`,
     "no effort beside tools where the wire takes none": ({ reasoning_effort: effort, tools }, model) =>
@@ -339,6 +354,8 @@ describe("what is not asked for as it was wished", () => {
         told(chat("qwen").encode, { model: "qwen3.7-max", effort: "max" }),
         told(chat("mistral").encode, { model: "devstral-2512", messages: [{ role: "user", content: [picture, paper] }] }),
         told(gemini.encode, { model: "gemma-4-31b-it", messages: [{ role: "user", content: [paper] }] }),
+        told(anthropicMessages.encode, { model: "claude-haiku-4-5", temperature: 1.5 }),
+        told(chat("minimax").encode, { model: "MiniMax-M3.1-Flash", temperature: 0 }),
       ],
       [
         [
@@ -364,6 +381,8 @@ describe("what is not asked for as it was wished", () => {
           "devstral-2512 reads no PDF documents: they are left out, and it is told so",
         ],
         ["gemma-4-31b-it reads no PDF documents: they are left out, and it is told so"],
+        ["claude-haiku-4-5 takes temperatures from 0 to 1: it is asked with 1"],
+        ["MiniMax-M3.1-Flash takes temperatures from 0.01 to 1: it is asked with 0.01"],
       ],
     );
   });

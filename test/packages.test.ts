@@ -9,9 +9,11 @@ const root = process.env["OUTRIDER_ROOT"] ?? process.cwd();
 const folder = mkdtempSync(join(tmpdir(), "outrider-tarballs-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+const guides = ["CHANGELOG.md", "docs/permissions.md", "docs/settings.md", "docs/contract.md"];
 const packages = [
-  { name: "outrider", place: "packages/cli" },
-  { name: "@outrider/runtime", place: "packages/runtime" },
+  { name: "outrider", place: "packages/cli", documents: guides },
+  { name: "@outrider/runtime", place: "packages/runtime", documents: guides },
+  { name: "@outrider/fleet", place: "packages/fleet", documents: [] },
 ];
 
 before(() => {
@@ -34,7 +36,7 @@ function filesOf(place: string): string[] {
 /** What only the repository has; documents may lead there all the same. */
 const onlyInRepository = /^(README|AGENTS|CONTRIBUTING|REVIEW)\.md$|^(bench|integrations|packages|scripts|test|torture)\//;
 
-for (const { name } of packages)
+for (const { name, documents } of packages)
   describe(`the tarball of ${name}`, () => {
     const place = join(folder, "packages", name);
     const manifest = () => JSON.parse(readFileSync(join(place, "package.json"), "utf8"));
@@ -50,8 +52,7 @@ for (const { name } of packages)
 
     it("has its documents, and they lead only to what is in it or in the repository", () => {
       const files = filesOf(place);
-      for (const file of ["README.md", "CHANGELOG.md", "LICENSE", "docs/permissions.md", "docs/settings.md", "docs/contract.md"])
-        assert.ok(files.includes(file), file);
+      for (const file of ["README.md", "LICENSE", ...documents]) assert.ok(files.includes(file), file);
       const lost = files
         .filter((path) => path.endsWith(".md"))
         .flatMap((path) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { isAscii } from "node:buffer";
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -210,6 +211,34 @@ describe("the way to the first request", () => {
       const words = ["batch", tasks, "--provider", "scripted", "--model", reply, "--out", join(temp, out)];
       assert.match(await run(...words), /1 of 1 done: 1 passed/);
     }
+  });
+
+  it("takes no code of another version for its own, though npm gives all files one day and V8 compares lengths alone", () => {
+    const env = { PATH: process.env["PATH"], OUTRIDER_HOME: join(temp, "versions-home") };
+    const versionOf = (place: string): string | undefined => {
+      const text = execFileSync(process.execPath, [join(place, "bin/outrider.js"), "--help"], { env, encoding: "utf8" });
+      return /\d+\.\d+\.\d+/.exec(text)?.[0];
+    };
+    const [before, after] = ["before", "after"].map((name) => {
+      const place = join(temp, "versions", name);
+      for (const part of ["bin", "dist", "package.json"]) cpSync(join(cli, part), join(place, part), { recursive: true });
+      return place;
+    }) as [string, string];
+    const text = readFileSync(join(cli, "dist/main.cjs"), "utf8");
+    const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
+    const [, number = ""] = /^\/\*(\d{15})\*\//.exec(text) ?? [];
+    assert.notEqual(number, "", "main.cjs begins with the number of its build");
+    const next = version.replace(/\d$/, (digit: string) => String((Number(digit) + 1) % 10));
+    const bumped = text
+      .replace(
+        number,
+        number.replace(/.$/, (digit) => String((Number(digit) + 1) % 10)),
+      )
+      .replaceAll(`"${version}"`, `"${next}"`);
+    assert.equal(bumped.length, text.length);
+    writeFileSync(join(after, "dist/main.cjs"), bumped);
+    for (const place of [before, after]) utimesSync(join(place, "dist/main.cjs"), 499_162_500, 499_162_500);
+    assert.deepEqual([versionOf(before), versionOf(before), versionOf(after)], [version, version, next]);
   });
 
   it("leaves the code of a few other programs alone, the newest", async () => {

@@ -1,4 +1,4 @@
-// The folders that are packed for npm: the library as it is, the command with its platform packages as optional dependencies, and these.
+// The folders that are packed for npm: the library and the fleet as they are, the command with its platform packages as optional dependencies, and these.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../bundle-options.mjs";
@@ -14,7 +14,7 @@ export function writeNpmPackages({ out, binaries, names }) {
   const chosen = platforms.filter(({ name }) => names.includes(name));
   const { version } = readJson(join(cli, "package.json"));
   const own = chosen.map((platform) => writePlatformPackage({ platform, version, out, binaries }));
-  return [join(root, "packages/runtime"), writeCommand({ out, version, chosen }), ...own];
+  return [join(root, "packages/runtime"), join(root, "packages/fleet"), writeCommand({ out, version, chosen }), ...own];
 }
 
 function writePlatformPackage({ platform, version, out, binaries }) {

@@ -1,11 +1,26 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const packages = ["packages/runtime", "packages/cli", "packages/web"];
-const own = ["outrider", "@outrider/runtime", "@outrider/web"];
+const packages = ["packages/runtime", "packages/cli", "packages/web", "packages/fleet"];
+const own = ["outrider", "@outrider/runtime", "@outrider/web", "@outrider/fleet"];
+/** Where people are told which version to install, and files that install it. */
+const mentions = [
+  "integrations/github-action/action.yml",
+  "integrations/harbor/README.md",
+  "integrations/harbor/pyproject.toml",
+  "integrations/harbor/agent.json",
+  "integrations/devcontainer/outrider/devcontainer-feature.json",
+  "integrations/fleet/compose.yaml",
+  "integrations/fleet/Dockerfile",
+  "integrations/fleet/kubernetes/workers.yaml",
+  "docs/ci.md",
+  "docs/fleet-operations.md",
+  "docs/server.md",
+];
 
 /** Writes one version wherever ours is written; returns the files. */
 export function setVersion(root, version) {
+  const { version: before } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
   const manifests = packages.map((place) => join(root, place, "package.json"));
   for (const file of manifests) change(file, (manifest) => pin({ ...manifest, version }, version));
   const lock = join(root, "package-lock.json");
@@ -18,10 +33,16 @@ export function setVersion(root, version) {
       ]),
     ),
   }));
-  const action = join(root, "integrations/github-action/action.yml");
-  const text = readFileSync(action, "utf8");
-  writeFileSync(action, text.replace(/(\n {2}version:\n {4}description: .*\n {4}default: ).*/, `$1${version}`));
-  return [...manifests, lock, action];
+  const others = mentions.map((place) => join(root, place));
+  for (const file of others) writeFileSync(file, mention(readFileSync(file, "utf8"), before, version));
+  return [...manifests, lock, ...others];
+}
+
+/** The version where it is ours: `outrider@1.2.3`, `OUTRIDER_VERSION: 1.2.3`, `outrider-fleet:1.2.3`, a manifest's own, a default. */
+function mention(text, before, version) {
+  const ours = /(outrider(?:-fleet)?[@:-]|OUTRIDER_VERSION(?:=|: )|\bversion ?= ?"?|"(?:version|default)": "|^ {4}default: )/;
+  const old = before.replaceAll(".", "\\.");
+  return text.replace(new RegExp(`${ours.source}${old}(?![\\w.]*\\d)`, "gm"), `$1${version}`);
 }
 
 /** Packages of this repository depend on each other by exact version. */

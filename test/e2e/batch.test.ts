@@ -202,6 +202,23 @@ describe("outrider batch", () => {
     for (const n of [1, 2, 3, 4, 5, 6]) for (const step of [1, 2, 3]) assert.ok(effects.count(`t${n}`, step) <= 1);
   });
 
+  it("refuses names that no task has, and kinds that nothing fails with", async () => {
+    const folder = tempFolder("batch-names");
+    const { env } = await model(() => ({ text: "Done." }), join(folder, "home"));
+    writeFileSync(join(folder, "tasks.jsonl"), taskLines(2));
+    const out = join(folder, "out");
+    const wrong = await run(["batch", join(folder, "tasks.jsonl"), "--out", out, "--retry", "chek=2"], { env });
+    assert.equal(wrong.code, 64);
+    assert.match(wrong.stderr, /Nothing fails with chek; did you mean check\?/);
+    assert.equal(existsSync(out), false);
+    assert.equal((await run(["batch", join(folder, "tasks.jsonl"), "--out", out, "--quiet"], { env })).code, 0);
+    for (const word of ["cancel", "retry"]) {
+      const refused = await run(["batch", word, out, "t22"], { env });
+      assert.match(refused.stderr, /The batch has no task t22; did you mean t2\?/);
+      assert.notEqual(refused.code, 0);
+    }
+  });
+
   it("cancels what is not finished, from another process", async () => {
     const folder = tempFolder("batch-cancel");
     const { env } = await model(

@@ -35,13 +35,13 @@ describe("an output style", () => {
     const { system, stdout } = await outrider(...stream, "--append-system-prompt", "APPENDED");
     assert.match(system, /STYLE WORDS\\n\\nAPPENDED"/);
     assert.match(system, /A refused call stays refused/);
-    assert.doesNotMatch(system, /see a bug fail before you mend it|# Your last message/);
+    assert.doesNotMatch(system, /reproduce a bug before you fix it|# Your final message/);
     assert.equal(styleOf(stdout), "Terse");
     const keeping = await place({
       ...settings("terse"),
       "home/.outrider/output-styles/x.md": style("STYLE WORDS", "keep-coding-instructions: true\n"),
     });
-    assert.match((await keeping.outrider(...stream)).system, /see a bug fail before you mend it.*STYLE WORDS/);
+    assert.match((await keeping.outrider(...stream)).system, /reproduce a bug before you fix it.*STYLE WORDS/);
   });
 
   it("may be one of ours, and none is told with a word", async () => {

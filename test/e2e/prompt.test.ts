@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { model, run, tempFolder } from "./command.ts";
 
-type Body = { system: { text: string }[]; tools: { name: string }[]; model: string };
+type Body = { system: { text: string }[]; tools: { name: string; description: string; input_schema: object }[]; model: string };
 
 const editing = ["Edit", "Write"];
 
@@ -27,7 +27,7 @@ describe("outrider prompt", () => {
       system: string;
       tokens: number;
       parts: { name: string; tokens: number; text: string; reason: string }[];
-      tools: { name: string; tokens: number }[];
+      tools: { name: string; description: string; inputSchema: object; tokens: number }[];
     };
     await run(["-p", "hi", ...flags], { env, cwd });
     const sent = server.requests[0]?.body as Body;
@@ -35,8 +35,8 @@ describe("outrider prompt", () => {
     assert.equal(json.system, sent.system[0]?.text);
     assert.equal(json.parts.map(({ text }) => text).join("\n\n"), json.system);
     assert.deepEqual(
-      json.tools.map(({ name }) => name),
-      sent.tools.map(({ name }) => name),
+      json.tools.map(({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema })),
+      sent.tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })),
     );
     assert.deepEqual(
       json.parts.map(({ name }) => name),
@@ -46,7 +46,8 @@ describe("outrider prompt", () => {
       ],
     );
     assert.ok(json.parts.every(({ tokens, reason }) => tokens > 0 && reason.length > 0));
-    const text = await run(["prompt", ...flags], { env, cwd });
+    const text = await run(["prompt", "--tools", ...flags], { env, cwd });
+    assert.match(text.stdout, /── tool Glob, about \d+ tokens with its schema ──\nFinds files by name pattern/);
     assert.match(text.stdout, /── git, about \d+ tokens: .* ──\n# Git\n- Commit/);
     assert.match(text.stdout, new RegExp(`\\ntogether +${json.tokens.toLocaleString("en-US")}\\n$`));
   });
@@ -57,7 +58,7 @@ describe("outrider prompt", () => {
     const { stdout } = await run(["prompt", "--raw", "--permission-mode", "plan"], { env, cwd });
     assert.match(stdout, /Git: branch trunk; changed before the session began:\n {2}\?\? AGENTS\.md\n {2}\?\? package\.json\n/);
     assert.match(stdout, /Project: Node\.js \(package\.json\); scripts: test\n/);
-    assert.match(stdout, /Permission mode: plan\. Only look/);
+    assert.match(stdout, /Permission mode: plan\. Look only/);
     assert.match(stdout, /<instructions path="AGENTS\.md">\nSay please\./);
   });
 

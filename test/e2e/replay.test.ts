@@ -85,7 +85,7 @@ describe("--record", () => {
   it("holds every message once, however often it was sent", () => {
     const text = readFileSync(cassette, "utf8");
     assert.equal(text.split(prompt).length - 1, 1);
-    assert.equal(text.split("You are Outrider, a software agent").length - 1, 1);
+    assert.equal(text.split("You are Outrider, an agent").length - 1, 1);
   });
 
   it("refuses a place where it cannot be written before anything is asked", async () => {

@@ -76,6 +76,7 @@ describe("the workflow of a release", () => {
     const commands = steps.map(({ run }: { run?: string }) => run ?? "").join("\n");
     assert.match(commands, /npm publish "\$file" --provenance/);
     assert.ok(commands.indexOf("outrider-cli-*") < commands.indexOf("outrider-runtime-*"));
+    assert.ok(commands.indexOf("outrider-runtime-*") < commands.indexOf("outrider-fleet-*"));
     assert.doesNotMatch(commands, /\$\{\{/, "nothing of an event is read by a shell");
   });
 });

@@ -29,18 +29,40 @@ describe("a release's changelog", () => {
 });
 
 describe("a release's version", () => {
-  it("is written wherever ours stands: packages, their dependencies on each other, the lock file, the action", async () => {
+  it("is written wherever ours stands: packages, their dependencies on each other, the lock file, integrations, documents", async () => {
     const { setVersion } = await load("versions.mjs");
     const copy = tempFolder("versions");
-    const files = ["packages/runtime", "packages/cli", "packages/web"].map((place) => `${place}/package.json`);
-    for (const file of [...files, "package-lock.json", "integrations/github-action/action.yml"])
+    const files = readdirSync(join(projectRoot, "packages")).map((place) => `packages/${place}/package.json`);
+    const { version: before } = JSON.parse(readFileSync(join(projectRoot, "packages/cli/package.json"), "utf8"));
+    for (const file of [...files, "package-lock.json", "integrations", "docs"])
       cpSync(join(projectRoot, file), join(copy, file), { recursive: true });
-    setVersion(copy, "9.8.7");
+    const changed: string[] = setVersion(copy, "9.8.7");
     const read = (file: string) => JSON.parse(readFileSync(join(copy, file), "utf8"));
     assert.deepEqual(
       files.map((file) => read(file).version),
-      ["9.8.7", "9.8.7", "9.8.7"],
+      files.map(() => "9.8.7"),
     );
+    assert.equal(read("packages/fleet/package.json").dependencies["@outrider/runtime"], "9.8.7");
+    const told = changed.map((file) => readFileSync(file, "utf8"));
+    for (const word of [
+      "OUTRIDER_VERSION: 9.8.7",
+      "outrider-fleet:9.8.7",
+      "global outrider@9.8.7",
+      '"package": "outrider@9.8.7"',
+    ])
+      assert.ok(
+        told.some((text) => text.includes(word)),
+        word,
+      );
+    const names = readdirSync(copy, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /\.(md|ya?ml|json|toml)$|Dockerfile$/.test(name),
+    );
+    const stale = names.filter((name) =>
+      new RegExp(`outrider(?:-fleet)?[@:]${before}\\b|OUTRIDER_VERSION\\W+${before}\\b`).test(
+        readFileSync(join(copy, name), "utf8"),
+      ),
+    );
+    assert.deepEqual(stale, []);
     assert.equal(read("packages/cli/package.json").devDependencies["@outrider/runtime"], "9.8.7");
     assert.equal(read("package-lock.json").packages["packages/cli"].version, "9.8.7");
     assert.match(readFileSync(join(copy, "integrations/github-action/action.yml"), "utf8"), /default: 9\.8\.7\n/);
@@ -148,8 +170,8 @@ describe("the program of the npm package", () => {
   const nodeCalls = join(place, "path");
   mkdirSync(nodeCalls);
   writeFileSync(join(nodeCalls, "node"), '#!/bin/sh\nshift\necho "node: $*"\n', { mode: 0o755 });
-  const call = (env: Record<string, string> = {}): string =>
-    execFileSync(join(modules, ".bin/outrider"), ["-p", "two words"], {
+  const call = (env: Record<string, string> = {}, words = ["-p", "two words"]): string =>
+    execFileSync(join(modules, ".bin/outrider"), words, {
       encoding: "utf8",
       env: { PATH: `${nodeCalls}:/usr/bin:/bin`, ...env },
     });
@@ -163,5 +185,10 @@ describe("the program of the npm package", () => {
     }
     assert.equal(call(), "standalone: -p two words\n");
     assert.equal(call({ OUTRIDER_RUNTIME: "node" }), "node: -p two words\n");
+    // Batches are in a package of their own, which the standalone command cannot load.
+    assert.equal(call({}, ["batch", "tasks.jsonl"]), "standalone: batch tasks.jsonl\n");
+    mkdirSync(join(modules, "@outrider/fleet"), { recursive: true });
+    assert.equal(call({}, ["batch", "tasks.jsonl"]), "node: batch tasks.jsonl\n");
+    assert.equal(call({}, ["-p", "batch"]), "standalone: -p batch\n");
   });
 });

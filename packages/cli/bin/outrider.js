@@ -31,7 +31,8 @@ function readPart(name) {
 function cachePlaces() {
   const home = process.env.OUTRIDER_HOME || path.join(process.env.HOME || "/nonexistent", ".outrider");
   const { size, mtimeMs } = fs.statSync(filename);
-  const program = `${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}`;
+  const build = source.slice(2, 17); // main.cjs begins with it: npm gives the files of all versions one day
+  const program = `${process.version}-${process.arch}-${size}-${Math.round(mtimeMs)}${build}`;
   return (kind) => path.join(home, "cache", `${kind}-${program}`);
 }
 

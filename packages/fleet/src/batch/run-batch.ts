@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
-import { createFileStore, type JsonObject, type SessionStore, toRuntimeError } from "@outrider/runtime";
-import type { Surroundings } from "@outrider/runtime/host";
+import { createFileStore, type JsonObject, RuntimeError, type SessionStore, toRuntimeError } from "@outrider/runtime";
+import { nearest, type Surroundings } from "@outrider/runtime/host";
 import { RunCancelled, RunSuspended, StepFailed } from "../durable/durable.ts";
 import { BatchGovernor } from "../limits/batch-governor.ts";
 import { type Rate, RateLimits } from "../limits/rate-limits.ts";
-import { failureKind, type TaskResult } from "../run/task-result.ts";
+import { failureKind, failureKinds, type TaskResult } from "../run/task-result.ts";
 import { runIdOf } from "../run/task-run.ts";
 import { type BatchUnit, toUnits, type BatchTask } from "../tasks/task.ts";
 import { safeName } from "../util/safe-name.ts";
@@ -74,6 +74,7 @@ const defaultRetries: Readonly<Record<string, number>> = {
 
 /** A new batch in a folder. */
 export async function createBatch(path: string, tasks: readonly BatchTask[], settings: BatchSettings): Promise<BatchFolder> {
+  needKnownKinds(settings);
   return await BatchFolder.create(resolve(path), toUnits(tasks), settings as unknown as JsonObject); // JSON already
 }
 
@@ -88,6 +89,16 @@ export async function runBatch(run: BatchRun): Promise<BatchEnd> {
   }
 }
 
+/** A kind that nothing ever fails with would be a retry that never comes. */
+function needKnownKinds({ retries = {} }: BatchSettings): void {
+  const wrong = Object.keys(retries).find((kind) => !failureKinds.some((known) => known === kind));
+  if (wrong === undefined) return;
+  const guess = nearest(wrong, failureKinds);
+  throw new RuntimeError("usage", `Nothing fails with ${wrong}${guess === undefined ? "" : `; did you mean ${guess}?`}`, {
+    hint: `What is tried again is one of ${failureKinds.join(", ")}`,
+  });
+}
+
 class BatchWork {
   readonly #run: BatchRun;
   readonly #settings: BatchSettings;
@@ -98,6 +109,7 @@ class BatchWork {
 
   constructor(run: BatchRun) {
     this.#run = run;
+    needKnownKinds(run.settings);
     this.#settings = { ...(run.folder.state.settings as BatchSettings), ...withoutUndefined(run.settings) };
   }
 

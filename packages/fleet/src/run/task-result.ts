@@ -1,4 +1,4 @@
-import type { JsonObject } from "@outrider/runtime";
+import type { ErrorCode, JsonObject, StopLimit } from "@outrider/runtime";
 import type { CheckResult } from "./run-check.ts";
 
 /**
@@ -28,6 +28,15 @@ export type TaskResult = JsonObject & {
   readonly resumed: number;
 };
 
+/** What can be wrong with a task that is tried again. */
+export const failureKinds: readonly (ErrorCode | StopLimit | "check" | "deadline")[] = [
+  ...(["check", "deadline", "max-turns", "max-requests", "max-budget", "hook", "loop"] as const),
+  ...(["usage", "no-input", "config", "not-found", "busy", "closed", "storage-failed", "session-locked", "internal"] as const),
+  ...(["provider-auth", "provider-rate-limit", "provider-overloaded", "provider-bad-request"] as const),
+  ...(["provider-unavailable", "provider-timeout", "provider-protocol", "context-overflow", "model-refusal"] as const),
+  ...(["model-empty-answer", "model-output-limit", "output-schema", "replay-mismatch", "limit-reached"] as const),
+];
+
 /** What was wrong, for retries and for the table: `check`, `deadline`, `max-turns`, or the code of an error. Undefined when it passed. */
 export function failureKind(result: Pick<TaskResult, "status"> & { readonly failure?: unknown }): string | undefined {
   return result.status === "passed" ? undefined : typeof result.failure === "string" ? result.failure : result.status;
@@ -35,6 +44,6 @@ export function failureKind(result: Pick<TaskResult, "status"> & { readonly fail
 
 export function toCheckFields(check: CheckResult | undefined): JsonObject {
   if (!check) return {};
-  const { passed, exitCode, output, durationMs } = check;
-  return { check: { passed, exit_code: exitCode, output, duration_ms: durationMs } };
+  const { passed, exitCode, output, durationMs, reward } = check;
+  return { check: { passed, exit_code: exitCode, output, duration_ms: durationMs, ...(reward !== null && { reward }) } };
 }

@@ -74,18 +74,22 @@ async function runTask(ground: TaskRunGround, context: DurableContext, input: Ta
   const events = await ground.store.read(name);
   const past = lookBack(events, { isFree: task.schema === undefined });
   const isDone = past.type === "ended" && past.outcome.type === "completed";
+  if (prepared.own)
+    await context.step("patch", async () => {
+      const patch = await ground.workspaces.patch(prepared); // before the check, whose own files are none of the agent's
+      if (patch) writePatch(join(ground.folder, "patches"), name, patch);
+      return null;
+    });
   const check = task.check;
   const checked =
     check && isDone
       ? await context.step("check", async ({ signal }) => {
           const scratch = join(ground.folder, "scratch", name);
-          const readable = [join(ground.folder, "repositories")];
+          const readable = [ground.workspaces.repositories];
           return await runCheck(check, { cwd: prepared.cwd, scratch, readable, env: ground.env, signal });
         })
       : undefined;
   return await context.step("collect", async () => {
-    const patch = await ground.workspaces.patch(prepared);
-    if (patch) writePatch(join(ground.folder, "patches"), name, patch);
     const facts = { unit, attempt, sessionId: name, startedAt, check: checked };
     const { priceOf, catalogOverride } = ground.governing;
     const result = await collectResult(facts, { events, priceOf, catalogOverride, env: ground.env, folder: ground.folder, name });

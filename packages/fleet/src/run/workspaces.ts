@@ -23,6 +23,11 @@ export class Workspaces {
     this.#env = { ...env, GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1" };
   }
 
+  /** Copies of the sources, whose objects checkouts borrow. */
+  get repositories(): string {
+    return join(this.#folder, "repositories");
+  }
+
   /** Throws away what an earlier try has left: to be called before anything was done in it. */
   async prepare({ task }: BatchUnit, name: string): Promise<PreparedWorkspace> {
     if (!task.git && task.seed === undefined) return { cwd: task.cwd ?? process.cwd() };
@@ -76,11 +81,11 @@ export class Workspaces {
 
   async #cloneMirror(repository: string): Promise<string> {
     const name = createHash("sha256").update(repository).digest("hex").slice(0, 24);
-    const place = join(this.#folder, "repositories", name);
+    const place = join(this.repositories, name);
     if (existsSync(place)) return place;
     const fresh = `${place}.${process.pid}`;
     rmSync(fresh, { recursive: true, force: true });
-    mkdirSync(join(this.#folder, "repositories"), { recursive: true });
+    mkdirSync(this.repositories, { recursive: true });
     await this.#git(this.#folder, ["clone", "-q", "--bare", "--", repository, fresh]);
     try {
       renameSync(fresh, place); // whole or not there

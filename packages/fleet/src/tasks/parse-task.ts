@@ -92,7 +92,7 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
       attachments: words("attachments")?.map((path) => resolve(folder, path)),
       check: checkOf(row["check"], where, folder),
       repetitions: number("repetitions", true),
-      approvals: typeof row["approvals"] === "boolean" ? row["approvals"] : undefined,
+      approvals: booleanOf(row["approvals"], `${where}: approvals`),
     }),
     id,
     prompt: fillTemplate(template, row, where),
@@ -169,6 +169,14 @@ function wordsOf(value: unknown, where: string): readonly string[] | undefined {
     .split(/,(?![^(]*\))/)
     .map((word) => word.trim())
     .filter(Boolean);
+}
+
+/** Also as a table has it. */
+function booleanOf(value: unknown, where: string): boolean | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  const word = String(value).toLowerCase();
+  if (word === "true" || word === "false") return word === "true";
+  throw wrong(where, `is true or false, not ${JSON.stringify(value)}`);
 }
 
 function withoutPrompt({ prompt: _, ...rest }: TaskDefaults): Omit<TaskDefaults, "prompt"> {

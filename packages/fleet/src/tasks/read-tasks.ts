@@ -33,7 +33,8 @@ export async function readTasks(word: string, options: ReadOptions): Promise<Bat
 async function tasksOf(word: string, options: ReadOptions): Promise<BatchTask[]> {
   if (word === "-") {
     const text = (await options.stdin?.()) ?? "";
-    return fromRows(rowsOf(text, "stdin"), { name: "stdin", folder: options.cwd, offset: 0 }, options.defaults);
+    const rows = isTable(text) ? parseCsv(text) : rowsOf(text, "stdin");
+    return fromRows(rows, { name: "stdin", folder: options.cwd, offset: 0 }, options.defaults);
   }
   const path = resolve(options.cwd, word);
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -47,14 +48,14 @@ function fromFolder(folder: string, defaults: TaskDefaults | undefined): BatchTa
   const harbor = entries.filter((entry) => entry.isDirectory() && isHarborTask(join(folder, entry.name)));
   const tasks = harbor.map((entry) => fromHarbor(join(folder, entry.name), defaults));
   for (const entry of entries)
-    if (entry.isFile() && /\.(?:jsonl|ndjson|csv)$/.test(entry.name))
+    if (entry.isFile() && /\.(?:jsonl|ndjson|csv)$/i.test(entry.name))
       tasks.push(...fromFile(join(folder, entry.name), tasks.length, defaults));
   return tasks;
 }
 
 function fromFile(path: string, offset: number, defaults: TaskDefaults | undefined): BatchTask[] {
   const text = readFileSync(path, "utf8");
-  const rows = path.endsWith(".csv") ? parseCsv(text) : rowsOf(text, path);
+  const rows = /\.csv$/i.test(path) || isTable(text) ? parseCsv(text) : rowsOf(text, path);
   return fromRows(rows, { name: path, folder: dirname(path), offset }, defaults);
 }
 
@@ -65,6 +66,11 @@ function fromRows(rows: readonly JsonObject[], { name, folder, offset }: Source,
     const place = { folder, where: `${name}, task ${index + 1}`, index: offset + index };
     return isSweBenchRow(row) ? fromSweBench(row, place, defaults) : parseTask(row, place, defaults);
   });
+}
+
+/** The first line holds names with commas between them, as no JSON does. */
+function isTable(text: string): boolean {
+  return /^\uFEFF?"?\w[\w -]*"?(?:,"?\w[\w -]*"?)+\r?\n/.test(text);
 }
 
 /** JSON lines; or one list. */

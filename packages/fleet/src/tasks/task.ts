@@ -1,4 +1,4 @@
-import type { JsonObject } from "@outrider/runtime";
+import { type JsonObject, RuntimeError } from "@outrider/runtime";
 
 /** One line of a tasks file: what is to be done, with what, and how it is judged. Paths start at the folder of the file. */
 export type BatchTask = {
@@ -47,6 +47,8 @@ export type TaskCheck = {
   readonly sandboxed?: boolean | undefined;
   /** With `sandboxed`: folders of this machine that the box has at other places, to read. `WORK` stands for the task's folder, to write. */
   readonly mounts?: Readonly<Record<string, string>> | undefined;
+  /** With `sandboxed`: where it writes `/logs/verifier/reward.txt` or `reward.json`, a reward below 1 is a failure whatever its exit code. */
+  readonly reward?: boolean | undefined;
 };
 
 /** A task with one model, for the how-many-eth time: what is run, and what has a result. */
@@ -61,15 +63,22 @@ export type BatchUnit = {
 
 /** Every task with each of its models, as often as it says. Repetitions go round: a batch that is stopped has seen every task as often. */
 export function toUnits(tasks: readonly BatchTask[]): BatchUnit[] {
-  const most = Math.max(1, ...tasks.map(({ repetitions = 1 }) => repetitions));
-  const rounds = Array.from({ length: most }, (_, index) => index + 1);
-  return rounds.flatMap((repetition) =>
-    tasks.filter(({ repetitions = 1 }) => repetition <= repetitions).flatMap((task) => unitsOf(task, repetition)),
-  );
+  const units: BatchUnit[] = [];
+  for (let repetition = 1, round = tasks; round.length > 0; repetition++) {
+    for (const task of round) units.push(...unitsOf(task, repetition));
+    round = round.filter(({ repetitions = 1 }) => repetition < repetitions);
+  }
+  const ids = new Set<string>();
+  for (const { id } of units) {
+    if (ids.has(id))
+      throw new RuntimeError("usage", `Two runs would have the name ${JSON.stringify(id)}: give one of the tasks another id`);
+    ids.add(id);
+  }
+  return units;
 }
 
 function unitsOf(task: BatchTask, repetition: number): BatchUnit[] {
-  const models = task.models ?? [task.model];
+  const models = task.models ? [...new Set(task.models)] : [task.model];
   return models.map((model) => {
     const asModel = models.length > 1 ? `@${model}` : "";
     const asRepetition = (task.repetitions ?? 1) > 1 ? `#${repetition}` : "";

@@ -27,7 +27,7 @@ export function describeSession(lines: SessionLines): string {
     `Permission mode: ${mode}. ${modeWords(lines)}`,
     ...(allow.length > 0 && mode !== "bypassPermissions" && mode !== "plan" ? [`Allowed by rule: ${listRules(allow)}`] : []),
     ...(networkReads && lines.runsCommands
-      ? ["Commands that only read from the network (gh pr view, npm view) run unasked."]
+      ? ["Commands that only read from the network (gh pr view, npm view) are allowed without asking."]
       : []),
     ...(sandbox !== undefined ? [`Sandbox: ${oneLine(sandbox)}`] : []),
     ...(sandbox === undefined && lines.runsCommands ? ["Commands run as the user on this machine, with its network."] : []),
@@ -46,24 +46,24 @@ export function retellSession(system: string, lines: SessionLines): string {
 
 function modeWords({ mode, answerable, runsCommands }: SessionLines): string {
   const looking = runsCommands
-    ? "reading the working directory and commands that only look there"
+    ? "reading the working directory, and commands that only read it"
     : "reading the working directory";
   const rest = answerable
-    ? "Anything else that no rule allows is put before somebody who may say no."
-    : "Nobody can be asked: anything else that no rule allows is refused.";
+    ? "Anything else that no rule allows is put to somebody who may refuse it."
+    : "Nobody can be asked: anything else is refused unless a rule allows it.";
   switch (mode) {
     case "plan":
-      return `Only look: ${looking} run unasked, nothing may be changed, and tools that change files are not offered. Answer with a plan: what is to be changed where and why, in which order, how it will be checked, and what is open.`;
+      return `Look only. Allowed without asking: ${looking}. Nothing may be changed, and tools that change files are not offered. Answer with a plan: what to change, where and why, in which order, how to check it, and what is still open.`;
     case "default":
-      return `Unasked run: ${looking}. ${rest}`;
+      return `Allowed without asking: ${looking}. ${rest}`;
     case "acceptEdits":
-      return `Unasked run: ${looking}, and changes of files in it. ${rest}`;
+      return `Allowed without asking: ${looking}, and changes to files in it. ${rest}`;
     case "dontAsk":
-      return `Unasked run: ${looking}. Anything else that no rule allows is refused at once.`;
+      return `Allowed without asking: ${looking}. Anything else is refused at once unless a rule allows it.`;
     case "sandboxed":
-      return `Unasked run: ${looking}, changes of files in it, and every command, since what no rule allows is held in by the sandbox. What cannot work in there is refused or fails: do not fight it, say so. ${answerable ? rest : ""}`.trim();
+      return `Allowed without asking: ${looking}, changes to files in it, and every command: what no rule allows runs in the sandbox. What cannot work there is refused or fails; say so instead of fighting it. ${answerable ? rest : ""}`.trim();
     case "bypassPermissions":
-      return "Everything runs unasked, so nothing catches a mistake: destroy nothing that the task does not ask you to.";
+      return "Everything is allowed without asking, so nothing catches a mistake: destroy nothing that the task does not ask you to destroy.";
   }
 }
 

@@ -89,17 +89,17 @@ describe("the environment in the prompt", () => {
 describe("the block about the session", () => {
   it("tells what runs unasked in each mode, and that nobody can be asked", () => {
     const words = {
-      plan: [/Only look/, /are not offered/, /Answer with a plan/],
-      default: [/Unasked run: reading .* commands that only look there\. Nobody can be asked: .* refused/],
-      acceptEdits: [/changes of files in it\. Nobody can be asked/],
+      plan: [/Look only\. Allowed without asking: /, /are not offered/, /Answer with a plan/],
+      default: [/Allowed without asking: reading .* commands that only read it\. Nobody can be asked: .* refused/],
+      acceptEdits: [/changes to files in it\. Nobody can be asked/],
       dontAsk: [/refused at once/],
-      sandboxed: [/every command, since .* held in by the sandbox/],
-      bypassPermissions: [/Everything runs unasked/],
+      sandboxed: [/every command: what no rule allows runs in the sandbox/],
+      bypassPermissions: [/Everything is allowed without asking/],
     };
     for (const mode of permissionModes)
       for (const pattern of [new RegExp(`^Permission mode: ${mode}\\.`, "m"), ...words[mode]])
         assert.match(describeSession({ ...session, mode }), pattern);
-    assert.match(describeSession({ ...session, answerable: true }), /put before somebody who may say no/);
+    assert.match(describeSession({ ...session, answerable: true }), /put to somebody who may refuse it/);
   });
 
   it("lists the rules, at most twenty, each on no more than one line", () => {

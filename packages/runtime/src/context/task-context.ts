@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
+import { checkValue, oneOf, text as words } from "../protocol/kinds.ts";
 import { replaceFile } from "../util/replace-file.ts";
 import { withoutHiddenText } from "./hidden-text.ts";
 import { openInstructionFile } from "./instruction-file.ts";
@@ -38,6 +39,7 @@ const order: readonly TaskFileStatus[] = ["in-progress", "todo", "blocked", "unk
 
 /** The few tasks that matter now: those of the branch, then what is in progress, to do, blocked, or says nothing. Never throws. */
 export function loadTaskContext(cwd: string, { currentBranch, maxTasks = 3, mayRead }: LoadTaskContextOptions = {}): TaskFile[] {
+  checkValue("cwd", cwd, words);
   const top = resolve(cwd);
   const tasks = namesIn(join(top, folderName)).flatMap((name) => {
     const file = openInstructionFile(join(top, folderName, name), join(top, folderName));
@@ -150,6 +152,8 @@ export async function updateTaskFileStatus(
   status: Exclude<TaskFileStatus, "unknown">,
   { progressMessage, now = Date.now }: UpdateTaskFileOptions = {},
 ): Promise<void> {
+  checkValue("path", path, words);
+  checkValue("status", status, oneOf(["in-progress", "todo", "blocked", "completed"]));
   const full = resolve(path);
   requireTaskFile(full);
   const text = readFileSync(full, "utf8");

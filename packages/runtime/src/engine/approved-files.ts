@@ -35,8 +35,8 @@ export function forApprovedFiles(workspace: Workspace, paths: readonly string[],
       const isRules = isAbove(path, paths, /\/\.git(?:ignore|\/info\/exclude)$/);
       return await workspace.readFile(isRules ? path : await approve(path, isOpen), { ...options, exact: true });
     },
-    async writeFile(path, content) {
-      await workspace.writeFile(await approve(path, (real) => paths.includes(real)), content, { exact: true });
+    async writeFile(path, content, use) {
+      await workspace.writeFile(await approve(path, (real) => paths.includes(real)), content, { ...use, exact: true });
     },
     async removeFile(path) {
       await workspace.removeFile(await approve(path, (real) => paths.includes(real)), { exact: true });

@@ -12,12 +12,13 @@ export async function fitInput(tool: Tool, call: LiveCall): Promise<FittedCall> 
   const checked = await checkCallInput(tool, call.input);
   if (checked.ok) return { ok: true, call, notes: [] };
   if (!tool.forgives) return { ok: false, message: checked.message };
-  const { toMeantInput } = await import("../tools/meant-input.ts");
-  const meant = toMeantInput(tool.inputSchema, call.input, tool.forgives);
+  const { loadForgiveness, toMeantInput } = await import("../tools/meant-input.ts");
+  const forgiveness = await loadForgiveness(tool.forgives);
+  const meant = toMeantInput(tool.inputSchema, call.input, forgiveness);
   if (!meant) return { ok: false, message: checked.message };
   if (!(await checkCallInput(tool, meant.input)).ok) {
     // What would have been understood needs no words; what nobody knows may be what is missing, under another name.
-    const known = { ...tool.forgives, ...(tool.forgives.needed && { needed: Object.keys(Object(call.input)) }) };
+    const known = { ...forgiveness, ...(forgiveness.needed && { needed: Object.keys(Object(call.input)) }) };
     const rest = await checkCallInput(tool, toMeantInput(tool.inputSchema, call.input, known)?.input ?? call.input);
     return { ok: false, message: rest.ok ? checked.message : rest.message };
   }

@@ -4,10 +4,19 @@ import { type EndedCall, type LoopLimits, RepeatedCalls, toLoopLimits } from "./
 
 type Given = Partial<Omit<EndedCall, "call" | "content">> & { name?: string; input?: unknown; raw?: string; says?: string };
 
-function ended({ name = "Read", input = { path: "a" }, raw, says = "same", ran = true, changes = false }: Given): EndedCall {
+function ended({
+  name = "Read",
+  input = { path: "a" },
+  raw,
+  remark,
+  says = "same",
+  ran = true,
+  changes = false,
+}: Given): EndedCall {
   const malformed = raw === undefined ? {} : { malformedInput: raw };
   return {
     call: { type: "tool-call", callId: "c", name, input, ...malformed },
+    remark,
     content: [{ type: "text", text: says }],
     ran,
     changes,
@@ -30,6 +39,7 @@ describe("the same call with the same result", () => {
   const cases: [string, Given[], string][] = [
     ["is told at the third time and ends the turn at the sixth", times(6, () => ({})), "..nnnS"],
     ["whatever the order of its keys", times(6, (n) => ({ input: n % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 } })), "..nnnS"],
+    ["whatever it says to people", times(6, (n) => ({ input: { a: 1, why: `${n}` }, remark: "why" })), "..nnnS"],
     ["counts when it was refused", times(6, () => ({ ran: false })), "..nnnS"],
     ["counts with another one in between", times(11, (n) => ({ input: { n: n % 2 } })), "....nnnnnnS"],
     ["counts with others that find something new", times(11, (n) => (n % 2 ? { input: { n } } : {})), "....n.n.n.S"],

@@ -2,6 +2,7 @@ import type { ToolCallPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { ToolOutput } from "../tools/tool.ts";
 import { fingerprint } from "../util/fingerprint.ts";
+import { isRecord } from "../util/is-record.ts";
 
 /** How often the same call may have the same result before the model is told, and before its turn ends; 0 for never. */
 export type LoopLimits = { readonly noteAt: number; readonly stopAt: number };
@@ -22,6 +23,8 @@ export function toLoopLimits(limits: GivenLimits = {}): LoopLimits {
 /** A call that has ended. */
 export type EndedCall = {
   readonly call: ToolCallPart;
+  /** The field of its input that has no effect. */
+  readonly remark?: string | undefined;
   readonly content: ToolOutput["content"];
   /** It was run, and may have changed what other calls see. Else it was refused, which nothing but a rule changes. */
   readonly ran: boolean;
@@ -38,7 +41,7 @@ const maxDistance = 50;
 const maxForgotten = 3;
 
 /**
- * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys) and the same result, however many
+ * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys and its remark) and the same result, however many
  * others lie between. It begins to count anew when the result is another one, when a call that was never made before may have changed
  * something, when too many others were made in between, when a person says something, and, a few times, when the model no longer knows
  * its earlier calls.
@@ -55,9 +58,9 @@ export class RepeatedCalls {
     this.#limits = limits;
   }
 
-  observe({ call, content, ran, changes }: EndedCall): Verdict {
+  observe({ call, remark, content, ran, changes }: EndedCall): Verdict {
     const { noteAt, stopAt } = this.#limits;
-    const key = fingerprint([call.name, call.malformedInput ?? null, call.input]);
+    const key = fingerprint([call.name, call.malformedInput ?? null, withoutRemark(call.input, remark)]);
     const result = fingerprint(content);
     const before = this.#seen.get(key);
     if (ran && changes && !before) {
@@ -87,6 +90,12 @@ export class RepeatedCalls {
   forget(): void {
     if (this.#forgotten++ < maxForgotten) this.#memory++;
   }
+}
+
+function withoutRemark(input: ToolCallPart["input"], remark: string | undefined): unknown {
+  if (remark === undefined || !isRecord(input)) return input;
+  const { [remark]: _, ...rest } = input;
+  return rest;
 }
 
 function noteOf(count: number, stopAt: number): string {

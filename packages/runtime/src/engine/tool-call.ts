@@ -103,12 +103,14 @@ function touchedBy(tool: Tool, { kind, resources }: Access): readonly string[] {
 }
 
 /** As the tool answered, but for the place where the whole of a long answer is kept: that is another one each time. */
-function noteRepeat({ repeats, halt }: CallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
+function noteRepeat(deps: CallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
+  const { repeats, halt } = deps;
+  const remark = findTool(deps, call.name)?.facts?.remark;
   const kept = output.details?.fullOutputPath;
   const content = output.content.map((part) =>
     kept !== undefined && part.type === "text" ? { ...part, text: part.text.replaceAll(kept, "") } : part,
   );
-  const { note, stop } = repeats.observe({ call, content, ran: ran !== undefined, changes });
+  const { note, stop } = repeats.observe({ call, remark, content, ran: ran !== undefined, changes });
   if (stop !== undefined) halt({ limit: "loop", reason: stop });
   return note === undefined ? [] : [{ type: "text", text: note }];
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as z from "zod";
 import { createFileStore } from "../journal/file-store.ts";
+import { createMemoryStore } from "../journal/memory-store.ts";
 import { fromAiSdk } from "../model/ai-sdk.ts";
 import { withFallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
@@ -9,6 +10,7 @@ import { createAnthropicProvider } from "../model/providers/anthropic.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { defineTool } from "../tools/define-tool.ts";
+import { CheckedSession } from "./checked-session.ts";
 import { createAgent } from "./create-agent.ts";
 import { createQuery } from "./query.ts";
 import { type HostedRequest, SessionHost, type SessionHostOptions } from "./session-host.ts";
@@ -39,7 +41,14 @@ const wrongOptions: readonly [Record<string, unknown>, RegExp][] = [
   [{ plugins: [{ path: "/x", paths: "/y" }] }, /^There is no option plugins\[0\]\.paths; did you mean path\?$/],
   [{ commandAdapters: 5 }, /^commandAdapters must be an object with .*, not 5$/],
   [{ modelVariables: { X: 5 } }, /^modelVariables\.X must be a text, not 5$/],
-  [{ resumeSessionId: "a", sessionId: "b" }, /^sessionId names a new session: with resumeSessionId it needs forkSession/],
+  [{ resumeSessionId: "a" }, /^resumeSessionId names a stored session: say with sessionStore where it is stored$/],
+  [{ foo: 1 }, /^There is no option foo$/],
+  [{ mcpServers: [{}] }, /^mcpServers\[0\]\.value must be an object, not undefined$/],
+  [{ mcpServers: "x" }, /^mcpServers must be an object of servers by name, .*, not "x"$/],
+  [
+    { resumeSessionId: "a", sessionId: "b", sessionStore: createMemoryStore() },
+    /^sessionId names a new session: with resumeSessionId it needs forkSession/,
+  ],
   [{ tools: [add, add] }, /^tools: there are two tools named add$/],
   [{ sessionId: "  " }, /^sessionId must be a text that is not empty/],
   [{ resumeSessionId: "" }, /^resumeSessionId must be/],
@@ -210,7 +219,26 @@ describe("what a session is told while it lives", () => {
       [["x", 5], "displayInput must be a text, not 5"],
       [["x", null], "The options of a prompt must be given an object, not null"],
       [[5], "The prompt must be a text or a message of the user, not 5"],
-      [[{ role: "assistant", content: [] }], "The prompt must be a text or a message of the user, not an object"],
+      [[{}], "The prompt must be a text or a message of the user, not an object"],
+      [[{ role: "assistant", content: [] }], 'The prompt.role must be one of user, not "assistant"'],
+      [[{ role: "user", content: "hi" }], 'The prompt.content must be a list of parts, not "hi"'],
+      [
+        [{ role: "user", content: [{ type: "file" }] }],
+        'The prompt.content[0] must be a part { type: "text", text } or { type: "image", mediaType, data }, not an object',
+      ],
+      [[{ role: "user", content: [{ type: "text" }] }], "The prompt.content[0].text must be a text, not undefined"],
+      [
+        [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "x" },
+              { type: "image", mediaType: "image/png", data: 5 },
+            ],
+          },
+        ],
+        "The prompt.content[1].data must be a text, not 5",
+      ],
       [["x", { mode: "later" }], 'mode must be one of queue, steer, now, not "later"'],
       [["x", { key: "" }], 'key must be a text that is not empty, not ""'],
       [["x", { mod: "now" }], "There is no option mod; did you mean mode?"],
@@ -312,6 +340,36 @@ describe("factories without types", () => {
 });
 
 describe("what a program says to a session", () => {
+  const ways: Readonly<Record<string, () => Promise<{ session: CheckedSession; close(): Promise<void> }>>> = {
+    "its own": async () => {
+      const session = open(fine);
+      return { session, close: () => session.shutdown() };
+    },
+    "a host's": async () => {
+      const host = new SessionHost({ defaults: { ...fine, bare: true, persistent: false } });
+      const { session } = await host.create();
+      assert.ok(session instanceof CheckedSession);
+      return { session, close: () => host.shutdown() };
+    },
+  };
+  for (const [whose, make] of Object.entries(ways))
+    it(`is refused where it asks for events that there are not, of ${whose}`, async () => {
+      const { session, close } = await make();
+      const cases: readonly [unknown, RegExp][] = [
+        [{ types: ["tool.end"] }, /^types\[0\] must be one of .*did you mean tool\.ended/],
+        [{ types: "tool.ended" }, /^types must be a list of types of events/],
+        [{ after: "x" }, /^after must be a whole number, 0 or more, not "x"$/],
+        [{ tasks: "all" }, /^tasks must be true, false or a list of task ids/],
+        [{ capacity: 0 }, /^capacity must be a whole number above 0/],
+        [{ whenFull: "block" }, /^whenFull must be one of drop, wait/],
+        [{ type: ["tool.ended"] }, /^There is no option type; did you mean types\?$/],
+      ];
+      for (const [options, message] of cases) assert.throws(() => session.events(options as never), { code: "usage", message });
+      assert.throws(() => session.on(JSON.parse('"txt_delta"'), () => {}), { code: "usage" });
+      await assert.rejects(session.submit(5 as never), { code: "usage" });
+      await close();
+    });
+
   it("names events that there are, with functions, and answers with words that there are", async () => {
     const session = open(fine);
     assert.throws(() => session.on(JSON.parse('"txt_delta"'), () => {}), { code: "usage", message: /did you mean text_delta/ });

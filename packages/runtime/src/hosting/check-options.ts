@@ -18,7 +18,9 @@ export function checkSessionOptions(options: unknown): void {
   checkServers(options);
   if (options["forkSession"] === true && options["resumeSessionId"] === undefined)
     throw wrong("forkSession copies a session that exists: name it with resumeSessionId");
-  const { sessionId, resumeSessionId, forkSession } = options;
+  const { sessionId, resumeSessionId, forkSession, sessionStore } = options;
+  if (resumeSessionId !== undefined && sessionStore === undefined)
+    throw wrong("resumeSessionId names a stored session: say with sessionStore where it is stored");
   if (resumeSessionId !== undefined && sessionId !== undefined && sessionId !== resumeSessionId && forkSession !== true)
     throw wrong("sessionId names a new session: with resumeSessionId it needs forkSession, which copies the old one to it");
   if (options["resumeAt"] !== undefined && options["resumeSessionId"] === undefined)
@@ -42,12 +44,15 @@ export function checkRequest(request: unknown, defaults: object = {}): void {
     const misplaced = Object.keys(request).find(
       (name) => !Object.hasOwn(requestKinds, name) && Object.hasOwn(sessionKinds, name),
     );
+    if (misplaced === "outriderHome") throw wrong("outriderHome is an option of the host: all its sessions have the same one");
     if (misplaced !== undefined) throw wrong(`${misplaced} is an option of the session: give it as options.${misplaced}`);
   }
   checkOptions("A request", request, requestKinds);
   checkServers(request);
   const { options = {} } = request;
   if (isRecord(options)) {
+    if (options["outriderHome"] !== undefined)
+      throw wrong("outriderHome is an option of the host: all its sessions have the same one");
     const beside = Object.keys(options).find(
       (name) => !Object.hasOwn(requestOptionKinds, name) && Object.hasOwn(requestKinds, name),
     );

@@ -1,7 +1,7 @@
 import { promptReasons } from "../context/prompt-reasons.ts";
 import type { PartName } from "../context/system-prompt.ts";
 import { estimateText } from "../context/token-estimate.ts";
-import type { Provider } from "../model/model.ts";
+import type { Provider, ToolDefinition } from "../model/model.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import { openSession } from "./open-session.ts";
@@ -15,7 +15,8 @@ export type DescribedPrompt = {
   readonly system: string;
   /** What it is made of, in its order. Tokens are an estimate: only a model's own tokenizer can count. */
   readonly parts: readonly { readonly name: PartName; readonly tokens: number; readonly reason: string; readonly text: string }[];
-  readonly tools: readonly { readonly name: string; readonly tokens: number }[];
+  /** As they are offered, with their tokens. */
+  readonly tools: readonly (ToolDefinition & { readonly tokens: number })[];
   /** Of the system prompt and the tools. */
   readonly tokens: number;
 };
@@ -28,7 +29,10 @@ export async function describePrompt(request: SessionRequest, planning: Planning
     const controls = await session.controls();
     const { system, parts, tools } = controls.prompt;
     const { model, permissionMode } = controls.facts;
-    const shownTools = tools.map((tool) => ({ name: tool.name, tokens: estimateText(JSON.stringify(tool)) }));
+    const shownTools = tools.map(({ name, description, inputSchema }) => {
+      const tool = { name, description, inputSchema };
+      return { ...tool, tokens: estimateText(JSON.stringify(tool)) };
+    });
     return {
       model: model.id,
       permissionMode,

@@ -1,14 +1,10 @@
 import type { CompletedOptions, Completing } from "../session/complete-options.ts";
-import { InteractiveSession as Session } from "../session/interactive-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonValue } from "../protocol/content.ts";
 import type { SchemaSource } from "../tools/standard-schema.ts";
 import { randomUuid } from "../util/unique-ids.ts";
-import { action, anyText, checkOptions, checkValue, fields, flag, type Kind, oneOf } from "../protocol/kinds.ts";
-import type { Answer } from "../permissions/gate.ts";
-import type { SessionEventName, SessionEvents } from "../session/session-view.ts";
-import { eventNameKind } from "./event-names.ts";
 import { checkSessionOptions } from "./check-options.ts";
+import { CheckedSession } from "./checked-session.ts";
 import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import { beginServers, toOptions } from "./open-session.ts";
 import { planSession } from "./plan-session.ts";
@@ -43,7 +39,7 @@ export type InteractiveSessionOptions<Structured = JsonValue> = Omit<
  * A conversation with one agent. Opened, it holds what the command's would hold: settings, rules, instructions, agents, hooks of trusted
  * projects, MCP servers and checkpoints of its folder and its user. With `bare` no file counts: it holds what its options say.
  */
-export class InteractiveSession<Structured = JsonValue> extends Session<Structured> {
+export class InteractiveSession<Structured = JsonValue> extends CheckedSession<Structured> {
   constructor(options: InteractiveSessionOptions<Structured>) {
     checkSessionOptions(options);
     const { bare, without, settings, settingSources, trustProject, sandboxMode, mcpServers, requireServers, mainAgent, ...rest } =
@@ -60,26 +56,7 @@ export class InteractiveSession<Structured = JsonValue> extends Session<Structur
       load(given, { ...completing, loading, outriderHome, from, isStored }),
     );
   }
-
-  override on<N extends SessionEventName>(name: N, listener: SessionEvents[N]): this {
-    checkValue("The name of an event", name, eventNameKind);
-    checkValue("A listener", listener, action);
-    return super.on(name, listener);
-  }
-
-  override answerPermission(requestId: string, answer: Answer | Answer["decision"]): void {
-    if (typeof answer === "object") checkOptions("The answer", answer, answerKinds);
-    super.answerPermission(requestId, answer);
-  }
 }
-
-const answerKinds: Readonly<Record<keyof Answer, Kind>> = {
-  decision: oneOf(["allow", "deny"]),
-  message: anyText,
-  updatedInput: fields,
-  interrupt: flag,
-  remember: oneOf(["session", "project"]),
-};
 
 type Load = Completing & {
   readonly loading: Loading & Pick<SessionRequest, "mcpServers">;

@@ -16,6 +16,8 @@ export type Opening = {
   readonly options?: Partial<SessionOptions> | undefined;
   /** Who answers permission questions, where it is not the tool that the request names; `null` for nobody. */
   readonly answers?: "host" | null | undefined;
+  /** Makes the session; for those that are handed to programs. */
+  readonly create?: ((options: SessionOptions) => InteractiveSession) | undefined;
 };
 
 export type OpenedSession = {
@@ -35,7 +37,8 @@ export async function openSession(plan: SessionPlan, opening: Opening): Promise<
     const mcp = await servers.connected;
     const answers = await answererOf(plan, { answers: opening.answers, mcp });
     const options = await toOptions(plan, { ...opening, mcp });
-    const session = new InteractiveSession({ ...options, answersPermissions: answers !== undefined });
+    const { create = (given) => new InteractiveSession(given) } = opening;
+    const session = create({ ...options, answersPermissions: answers !== undefined });
     servers.offerTo(session);
     plan.tracer?.follow(session);
     const close = async (): Promise<void> => {

@@ -50,11 +50,12 @@ const without = listOf(
   oneOf(["instructions", "agents", "skills", "hooks", "servers", "plugins"]),
   "a list of instructions, agents, skills, hooks, servers, plugins",
 );
-const servers = either(
-  "an object of servers by name, as .mcp.json has them",
-  fields,
-  listOf(shape({ value: needed(kind("servers", () => true)) }, "{ value, source }"), ""),
-);
+const serverFile = shape({ value: needed(fields), source: needed(text) }, "");
+const servers: Kind = (value) => {
+  if (isRecord(value)) return undefined;
+  if (Array.isArray(value) && value.every(isRecord)) return listOf(serverFile, "")(value);
+  return { at: "", wanted: "an object of servers by name, as .mcp.json has them", value };
+};
 const store = having(["open", "read", "has", "fork"], "a store, such as createFileStore(directory) makes");
 
 /** Every option of a session; the compiler holds the list to be complete. */
@@ -322,6 +323,7 @@ export const requestOptionKinds: Readonly<Record<keyof NonNullable<HostedRequest
 
 export const hostKinds: Readonly<Record<keyof SessionHostOptions, Kind>> = {
   defaults: fields,
+  outriderHome: text,
   around: shape({ env: needed(fields), userHome: needed(text), outriderHome: needed(text), cwd: needed(text) }, "an object"),
   warn: action,
   maxSessions: count,

@@ -1,4 +1,5 @@
 import type { Answer } from "../permissions/gate.ts";
+import { anyText, checkValue, having, needed, shape, text } from "../protocol/kinds.ts";
 import type { PermissionRequest } from "../session/session-view.ts";
 
 /** Where a person is asked: a terminal, or whatever stands for one. */
@@ -22,8 +23,11 @@ const longestInput = 2_000;
  */
 export async function promptForApproval(
   terminal: TerminalOutput,
-  { toolName, input, reason }: Pick<PermissionRequest, "toolName" | "reason"> & { readonly input: unknown },
+  request: Pick<PermissionRequest, "toolName" | "reason"> & { readonly input: unknown },
 ): Promise<Answer> {
+  checkValue("terminal", terminal, having(["writeLine", "select"], "a terminal, such as createTerminalOutput() makes"));
+  checkValue("request", request, shape({ toolName: needed(text), reason: needed(anyText) }, "what permission_request tells"));
+  const { toolName, input, reason } = request;
   const shown = visible(JSON.stringify(input) ?? "");
   terminal.writeLine(`${visible(toolName)}: ${shown.slice(0, longestInput)}${shown.length > longestInput ? " …" : ""}`);
   terminal.writeLine(`Asked because ${visible(reason)}.`);

@@ -49,7 +49,7 @@ export function createQuery<Structured = JsonValue>(options: QueryOptions<Struct
     checkOptions("query", asked, askKinds);
     return await ask(options, { prompt, signal: asked.signal });
   };
-  const text: Query["text"] = async (prompt, asked) => toText((await result(prompt, asked)).outcome);
+  const text: Query["text"] = async (prompt, asked) => toText((await result(prompt, asked)).outcome, asked?.signal);
   return Object.assign((prompt: string, asked?: AskOptions) => text(prompt, asked), { text, result });
 }
 
@@ -90,8 +90,8 @@ async function lastTurn(ends: AsyncIterable<AgentEvent<"turn.ended">>): Promise<
   return undefined;
 }
 
-function toText(outcome: Outcome<unknown>): string {
+function toText(outcome: Outcome<unknown>, signal: AbortSignal | undefined): string {
   if (outcome.type === "completed") return outcome.text;
-  if (outcome.type === "cancelled") throw new RuntimeError("closed", "The query was interrupted");
+  if (outcome.type === "cancelled") throw new RuntimeError("closed", "The query was interrupted", { cause: signal?.reason });
   throw outcomeError(outcome);
 }

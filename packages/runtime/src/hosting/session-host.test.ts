@@ -87,9 +87,25 @@ describe("SessionHost", () => {
       ['{"maxSessions":-1}', /maxSessions/],
       ['{"maxSessions":"3"}', /maxSessions/],
       ['{"idleMs":-1}', /idleMs/],
+      ['{"defaults":{"outriderHome":"x"}}', /^outriderHome is an option of the host/],
+      ['{"defaults":{"options":{"outriderHome":"x"}}}', /^outriderHome is an option of the host/],
     ];
     for (const [options, message] of wrong)
       assert.throws(() => new SessionHost(JSON.parse(options)), { code: "usage", message }, options);
+  });
+
+  it("keeps what is the user's in the folder it is told", async () => {
+    const outriderHome = join(top, "elsewhere");
+    mkdirSync(outriderHome);
+    writeFileSync(join(outriderHome, "settings.json"), JSON.stringify({ language: "Latin" }));
+    const sessions = start(answers("one"), { outriderHome });
+    const { id, session } = await sessions.create();
+    await session.submit("a");
+    assert.equal(await session.journalLocation(), join(outriderHome, "sessions", `${id}.jsonl`));
+    const provider = createScriptedProvider(answers("two"));
+    const again = await sessions.create({ provider });
+    await again.session.submit("b");
+    assert.match(JSON.stringify(provider.requests[0]), /Latin/);
   });
 
   it("refuses to fork at an event that is not there, and to remove what is not there; closing what is closed is nothing", async () => {

@@ -6,6 +6,7 @@ import { isTerminal } from "../tasks/background/task-status.ts";
 import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { checkHostOptions, checkRequest } from "./check-options.ts";
+import { CheckedSession } from "./checked-session.ts";
 import { type OpenedSession, type Opening, openSession, type ServerConnections } from "./open-session.ts";
 import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import type { ServerPlan } from "./plan-servers.ts";
@@ -18,6 +19,8 @@ import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 export type SessionHostOptions = {
   /** What holds for every session where its own request says nothing. */
   readonly defaults?: Omit<HostedRequest, "opening"> | undefined;
+  /** Where settings, trust, journals and checkpoints of the user are; `OUTRIDER_HOME`, else `~/.outrider`. */
+  readonly outriderHome?: string | undefined;
   /** Those of this process when absent. */
   readonly around?: Surroundings | undefined;
   /** Hears what no session's events tell. */
@@ -29,7 +32,7 @@ export type SessionHostOptions = {
 };
 
 /** What a front end adds to a plan. */
-export type HostedOpening = Omit<Opening, "warn">;
+export type HostedOpening = Omit<Opening, "warn" | "create">;
 
 /** What opens a session: a request, and what its front end adds. */
 export type HostedRequest = Omit<SessionRequest, "mcpServers"> & {
@@ -83,7 +86,8 @@ export class SessionHost {
   constructor(options: SessionHostOptions = {}) {
     checkHostOptions(options);
     this.#options = options;
-    this.#around = options.around ?? surroundingsOf();
+    const around = options.around ?? surroundingsOf();
+    this.#around = { ...around, outriderHome: options.outriderHome ?? around.outriderHome };
     const { persistent, options: own } = options.defaults ?? {};
     this.store = own?.sessionStore ?? (persistent === false ? undefined : userStore(this.#around, undefined));
   }
@@ -278,10 +282,11 @@ export class SessionHost {
 
   async #openPlanned(plan: SessionPlan, opening: HostedOpening | undefined): Promise<Opened> {
     const { warn = () => {} } = this.#options;
-    if (opening?.servers) return { plan, hosted: await openSession(plan, { ...opening, warn }) };
+    const whole: Opening = { ...opening, warn, create: (options) => new CheckedSession(options) };
+    if (opening?.servers) return { plan, hosted: await openSession(plan, whole) };
     const servers = this.beginServers(plan);
     try {
-      const { close, ...hosted } = await openSession(plan, { ...opening, warn, servers });
+      const { close, ...hosted } = await openSession(plan, { ...whole, servers });
       return { plan, hosted: { ...hosted, close: () => close().finally(() => servers.close()) } };
     } catch (error) {
       await servers.close();

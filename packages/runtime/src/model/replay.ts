@@ -1,5 +1,6 @@
 import type { AssistantMessage, JsonObject, Message, ToolDefinition } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { checkValue, fields, having, listOf, needed, shape } from "../protocol/kinds.ts";
 import type { ModelEvent, ModelRequest, Provider } from "./model.ts";
 import { createPortable, type Places, type PortableOptions } from "./portable.ts";
 import { differencesBetween, type RecordedRequest, sameJson } from "./request-differences.ts";
@@ -47,6 +48,7 @@ export type ReplayOptions = {
  * overlapped, such as those of subagents side by side, each gets its own answer whichever comes first now.
  */
 export function createReplayProvider(cassette: Cassette, options: ReplayOptions): Provider & { readonly remaining: number } {
+  checkValue("cassette", cassette, shape({ calls: needed(listOf(fields, "a list of calls")) }, "what parseCassette answers"));
   const calls = toCalls(cassette);
   const portable = createPortable(options);
   const told = new Set<string>();
@@ -87,6 +89,8 @@ export function withRecorder(
   provider: Provider,
   recorder: PortableOptions & { add(call: RecordedCall): Promise<void> },
 ): Provider {
+  checkValue("provider", provider, having(["stream"], "a provider"));
+  checkValue("recorder", recorder, having(["add"], "an object with places and add"));
   const portable = createPortable(recorder);
   return {
     name: provider.name,

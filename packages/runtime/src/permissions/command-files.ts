@@ -319,7 +319,7 @@ export class CommandFiles {
       for (const target of await find({ word, places: program.places })) {
         if (!target || isHarmlessDevice(target.path)) continue;
         const guard = this.guard("edit", target.path) ?? this.guard("look", target.path);
-        if (!guard && !keepsItsPlace(program.name) && !isAddress(word) && this.#isOutside(target.path)) {
+        if (!guard && !keepsItsPlace(program) && !isAddress(word) && this.#isOutside(target.path)) {
           const decision = ask(this.#policy, this.#action, `${target.path} is outside the project`);
           uses.push({ kind: "edit", target, decision, guarded: false });
         }

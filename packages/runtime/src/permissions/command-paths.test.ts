@@ -33,6 +33,8 @@ describe("where the words of a command lead", () => {
     ["link/..", "/far"],
     ["link/../x", "/far/x"],
     ["loop", "?"],
+    ["/proc/self/c*/x", "?"],
+    ["/proc/[1-9]*", "/proc/[1-9]* (pattern)"],
     ["loop/../x", "?"],
     ["~", "/home/u"],
     ["~/x", "/home/u/x"],

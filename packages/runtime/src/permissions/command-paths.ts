@@ -1,4 +1,5 @@
 import { dirname, join, resolve as resolvePath } from "node:path";
+import { isInside } from "../util/is-inside.ts";
 import type { ListFolder } from "./glob-words.ts";
 import { isHarmlessDevice } from "./paths.ts";
 import type { ResolvePath } from "./policy.ts";
@@ -88,7 +89,9 @@ async function realTarget(folder: string, text: string, { word, ground }: { word
   const rest = text.slice(slash + 1);
   if (/(?:^|\/)\.\.(?:\/|$)/.test(rest)) return undefined;
   const start = slash === -1 ? folder : await walk(folder, text.slice(0, slash) || "/", ground.resolve);
-  return start === undefined ? undefined : { path: join(start, rest), pattern: true };
+  // Names there may be links that lead elsewhere for every process.
+  if (start === undefined || (isInside("/proc", start) && rest.includes("/"))) return undefined;
+  return { path: join(start, rest), pattern: true };
 }
 
 /** As the kernel does it: `link/..` is the parent of where the link leads. */

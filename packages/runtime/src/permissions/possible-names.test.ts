@@ -50,7 +50,12 @@ describe("names of files in words of a program", () => {
       [true, false, false],
     );
     assert.deepEqual(["strace", "perf", "xstrace"].map(isTracer), [true, true, false]);
-    assert.deepEqual(["npm", "gpg", "cat"].map(takesAnyWord), [true, true, false]);
-    assert.deepEqual(["bash", "ssh", "strace", "docker", "cd", "cat"].map(keepsItsPlace), [true, true, false, true, true, false]);
+    assert.deepEqual(["npm", "gpg", "prettier", "cat", "bat"].map(takesAnyWord), [true, true, true, false, false]);
+    const keeps = (line: string): boolean => {
+      const words = line.split(" ").map(exactWord);
+      return keepsItsPlace({ name: words[0]?.text ?? "", words });
+    };
+    const lines = ["bash x", "ssh h", "strace ls", "docker ps", "cd x", "cat x", "gh api /x", "gh gist x"];
+    assert.deepEqual(lines.map(keeps), [true, true, false, true, true, false, true, false]);
   });
 });

@@ -1,6 +1,7 @@
 import { fromFolders, splitGit } from "./git-commands.ts";
 import { pathspecNames } from "./git-pathspecs.ts";
 import { isInterpreter } from "./interpreters.ts";
+import { isOnlyRuled } from "./program-table.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import type { Program } from "./parsed-command.ts";
 import type { ShellWord } from "./shell-words.ts";
@@ -10,14 +11,22 @@ export function isTracer(name: string): boolean {
   return /^(?:strace|ltrace|script|perf|valgrind)$/.test(name);
 }
 
-/** Their rows tell the options that matter; any other word may be a file. */
+/** Their rows tell the options that matter; any other word may be a file that they write. */
 export function takesAnyWord(name: string): boolean {
-  return /^(?:npm|pnpm|yarn|openssl|ffmpeg|pandoc|gpg)$/.test(name);
+  return (
+    (isOnlyRuled(name) && !/^(?:bat|pr|zcat)$/.test(name)) ||
+    /^(?:npm|pnpm|yarn|ffmpeg|eslint|terraform|helm|kubectl|docker|psql|mysql|man|sftp)$/.test(name)
+  );
 }
 
-/** What their words name is elsewhere, or code: they run anything. */
-export function keepsItsPlace(name: string): boolean {
-  return (isInterpreter(name) && !isTracer(name)) || /^(?:docker|podman|kubectl|adb)$/.test(name) || isBuiltin(name);
+/** What their words name is elsewhere, or code: they run anything. Those that build are told where the system keeps things. */
+export function keepsItsPlace({ name, words }: Pick<Program, "name" | "words">): boolean {
+  return (
+    (isInterpreter(name) && !isTracer(name)) ||
+    /^(?:docker|podman|kubectl|adb|cmake|ctest|ninja|meson|mvn|gradle)$/.test(name) ||
+    (name === "gh" && words[1]?.text === "api") ||
+    isBuiltin(name)
+  );
 }
 
 /** What is left of `https://host` behind the colon. */

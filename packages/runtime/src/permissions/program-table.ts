@@ -26,6 +26,11 @@ export function ruleRowOf(name: string): Row | undefined {
   return rowOf(name) ?? rowsOfRules.get(name);
 }
 
+/** A program that never runs without a rule: its row tells what such a rule does not cover, not all that its words mean. */
+export function isOnlyRuled(name: string): boolean {
+  return rowOf(name) === undefined && rowsOfRules.has(name);
+}
+
 /** Programs that take the names of files for files, and for nothing that matters, when none of them looks like an option. `awk` sets a variable by `x=y`. */
 export function takesNames(name: string): boolean {
   return Object.hasOwn(lookingRows, name) || name === "sed" || name === "jq" || name === "awk";

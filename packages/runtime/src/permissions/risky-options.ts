@@ -3,7 +3,7 @@ import { isInterpreter } from "./interpreters.ts";
 import { type Effect, type GivenOption, optionsOf, readWords, type Row } from "./option-grammar.ts";
 import { rowOf, ruleRowOf } from "./program-table.ts";
 import { readAwk, readPrintf, readTest } from "./read-only-scripts.ts";
-import { makeVariableRisk, sedRisk, sqliteRisk, urlRisk } from "./script-risks.ts";
+import { filterReach, makeVariableRisk, sedRisk, sqliteRisk, urlRisk } from "./script-risks.ts";
 import type { Program } from "./parsed-command.ts";
 import { isOrdinaryName } from "./shell-variables.ts";
 import { isPlain, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
@@ -42,6 +42,13 @@ function ownRisk(
     case "mawk":
     case "nawk":
       return from > 1 || readAwk(words.slice(1)) ? undefined : "the program of awk may run, read or write something else";
+    case "jq":
+    case "yq":
+      return filterReach({ name, words });
+    case "go":
+      return linkerRisk(rest);
+    case "gh":
+      return rest.some((word) => word.text === "--") ? "gh hands words on to git" : undefined;
     case "sqlite3":
       return sqliteRisk(rest);
     case "curl":
@@ -135,6 +142,14 @@ function compilerRisk(name: string, words: readonly ShellWord[]): string | undef
   return option && `${name} ${option.text} can run or write something else`;
 }
 
+/** The linker and the compiler that go starts may be named among their flags. */
+function linkerRisk(words: readonly ShellWord[]): string | undefined {
+  const isOther = ({ text }: ShellWord): boolean => /(?:^|[\s=,'"])-{1,2}(?:extld\w*|extar|fplugin|B)\b/.test(text);
+  const isFlags = (word: ShellWord | undefined): boolean => word !== undefined && /^--?(?:ld|gccgo|gc|asm)flags/.test(word.text);
+  const isHidden = (word: ShellWord, at: number): boolean => !isPlain(word) && (isFlags(word) || isFlags(words[at - 1]));
+  return words.some(isHidden) || words.some(isOther) ? "the flags of go can run something else" : undefined;
+}
+
 /** A rule that names more than the interpreter is about that script or check, not about other code. */
 function codeRisk(name: string, words: readonly ShellWord[], from: number): string | undefined {
   const isScript = words.slice(1, from).some((word) => isPlain(word) && !word.text.startsWith("-"));
@@ -217,11 +232,11 @@ function isFollowing(name: string, option: { readonly name: string }): boolean {
 const writers: ReadonlySet<string> = new Set(
   (
     "cp mv ln install touch mkdir rmdir tee rm unlink truncate shred chmod chown chgrp dd split csplit sed tar zip unzip gcc g++ cc c++ clang " +
-    "clang++ go cargo pytest rsync scp gzip bzip2 xz zstd tsc esbuild rollup webpack openssl ffmpeg iconv"
+    "clang++ go cargo pytest rsync scp gzip bzip2 xz zstd tsc esbuild rollup webpack openssl ffmpeg iconv gh"
   ).split(" "),
 );
 
-/** Where they go is judged like a file that is written. */
+/** Where they go is judged like a file that is written or read. */
 const movers: ReadonlySet<string> = new Set(["tar", "fd", "patch"]);
 
 /** Their rows name what is dangerous, or their words are judged by themselves; options that are not there do no more than the program is allowed for. */

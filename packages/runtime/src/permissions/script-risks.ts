@@ -1,4 +1,7 @@
 import { type GivenOption, readWords, type Row } from "./option-grammar.ts";
+import { isHarmlessJq, isHarmlessYq } from "./jq-filters.ts";
+import type { Program } from "./parsed-command.ts";
+import { ruleRowOf } from "./program-table.ts";
 import { isHarmlessSed, type SedTexts } from "./read-only-scripts.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 
@@ -16,6 +19,21 @@ export function sedRisk(words: Words, row: Row, allowing: SedTexts = {}): string
   return scripts.every((word) => word?.kind === "exact" && isHarmlessSed(word.text, allowing))
     ? undefined
     : "the script of sed may run or write something";
+}
+
+/** A filter must be written out, and each of its words known. */
+export function filterRisk({ name, words }: Pick<Program, "name" | "words">): string | undefined {
+  const row = ruleRowOf(name);
+  const operands = row ? readWords(row, words.slice(1)).operands.map(({ word }) => word) : [];
+  const filter = operands.find((word) => !(name === "yq" && /^(?:e|eval|ea|eval-all)$/.test(word.text)));
+  const isHarmless = name === "jq" ? isHarmlessJq : isHarmlessYq;
+  return !filter || (isPlain(filter) && isHarmless(filter.text)) ? undefined : `the filter of ${name} may read something else`;
+}
+
+/** The words by which a filter reads other files, or runs something. */
+export function filterReach(program: Pick<Program, "name" | "words">): string | undefined {
+  const reaches = program.words.some(({ text }) => /\b(?:load\w*|strload|import|include|system|modulemeta)\b/.test(text));
+  return reaches ? filterRisk(program) : undefined;
 }
 
 /** SQL that stays in the database it is given; commands of the shell of sqlite start with a dot. */

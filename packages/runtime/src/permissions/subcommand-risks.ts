@@ -12,6 +12,8 @@ const telling: Readonly<Record<string, RegExp>> = {
   go: /^(?:run|generate|tool|install|get|env)$/,
   cargo: /^(?:run|r|install|config|login|publish|new|init|add|script)$/,
   gh: /^(?:alias|extension|ext|config|auth|codespace|cs|api|ssh-key|gpg-key|secret|variable)$/,
+  aws: /^configure$/,
+  gcloud: /^(?:config|auth|components)$/,
   pip: /^(?:config|cache)$/,
   uv: /^(?:run|tool|publish|init|x)$/,
   poetry: /^(?:run|shell|config|self|init|new|publish)$/,
@@ -20,7 +22,7 @@ const telling: Readonly<Record<string, RegExp>> = {
   dotnet: /^(?:run|exec|tool|new|nuget|script)$/,
   helm: /^(?:plugin|repo|registry)$/,
   terraform: /^(?:console|login)$/,
-  kubectl: /^(?:config|plugin|edit|proxy|debug|cp)$/,
+  kubectl: /^(?:config|plugin|edit|proxy|debug|cp|exec|run)$/,
 };
 
 /** Options of `docker run` and its kin that reach out of the container. */

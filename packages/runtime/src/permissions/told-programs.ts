@@ -1,11 +1,10 @@
 import { gitOrder } from "./git-orders.ts";
 import { readWords } from "./option-grammar.ts";
 import type { Program, Setting } from "./parsed-command.ts";
-import { isHarmlessJq, isHarmlessYq } from "./jq-filters.ts";
 import { ruleRowOf } from "./program-table.ts";
 import type { Looking } from "./read-only-commands.ts";
 import { findRisk, isEditor, riskOf } from "./risky-options.ts";
-import { sedRisk, urlRisk } from "./script-risks.ts";
+import { filterRisk, sedRisk, urlRisk } from "./script-risks.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
 import { shownBy } from "./shown-files.ts";
 
@@ -93,15 +92,6 @@ function orderIn({ name, words }: Program): string | undefined {
   const { options } = row ? readWords(row, words.slice(1)) : { options: [] };
   const order = options.find(({ name: option, effect }) => /^(?:runs|lists|configures)$/.test(effect) && option !== "*=");
   return order && `${name} ${order.name} can make it do something else`;
-}
-
-/** A filter must be written out, and each of its words known. */
-function filterRisk({ name, words }: Program): string | undefined {
-  const row = ruleRowOf(name);
-  const operands = row ? readWords(row, words.slice(1)).operands.map(({ word }) => word) : [];
-  const filter = operands.find((word) => !(name === "yq" && /^(?:e|eval|ea|eval-all)$/.test(word.text)));
-  const isHarmless = name === "jq" ? isHarmlessJq : isHarmlessYq;
-  return !filter || (isPlain(filter) && isHarmless(filter.text)) ? undefined : `the filter of ${name} may read something else`;
 }
 
 /** A variable for make may hold a command. One word, or options alone, are none that a rule could forbid. */

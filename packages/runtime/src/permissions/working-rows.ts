@@ -143,7 +143,7 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   zip: {
     looks:
-      "-rqvjyeX0123456789uflcDdmogASz -P: -n: -s: -t: -x: -i: =-tt: =-sf =-ll --recurse-paths --quiet --verbose --encrypt --password: --exclude: --include:",
+      "-rqvjyeX0123456789uflcDdmogASz -P: -n: -s: -t: -x: -i: =-tt: =-sf =-ll --recurse-paths --quiet --verbose --encrypt --password: --exclude: --include: --move",
     lists: "-@",
     writes: "-O: --output-file: --out: =-lf: --logfile-path: -b: --temp-path:",
     runs: "-T =-TT: --test --unzip-command:",
@@ -165,8 +165,8 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   curl: {
     looks:
-      "-aBfgGijIklLMnNpqRSsvVZ0123456# -A: -C: -e: -m: -P: -r: -t: -u: -U: -x: -X: -y: -Y: -h? --append --fail --fail-with-body --fail-early --globoff --get --include --head " +
-      "--insecure --list-only --location --location-trusted --manual --netrc --no-buffer --proxytunnel --show-error --silent --verbose --version --parallel --parallel-max: --user-agent: " +
+      "-aBfgGijIklLMNpqRSsvVZ0123456# -A: -C: -e: -m: -P: -r: -t: -u: -U: -x: -X: -y: -Y: -h? --append --fail --fail-with-body --fail-early --globoff --get --include --head " +
+      "--insecure --list-only --location --location-trusted --manual --no-buffer --proxytunnel --show-error --silent --verbose --version --parallel --parallel-max: --user-agent: " +
       "--continue-at: --referer: --max-time: --connect-timeout: --ftp-port: --range: --user: --proxy-user: --proxy: --noproxy: --request: --speed-limit: --speed-time: " +
       "--help? --http1.0 --http1.1 --http2 --http3 --tlsv1 --tlsv1.2 --tlsv1.3 --ipv4 --ipv6 --compressed --retry: --retry-delay: --retry-max-time: --retry-all-errors " +
       "--retry-connrefused --max-redirs: --max-filesize: --limit-rate: --resolve: --connect-to: --interface: --no-progress-meter --progress-bar --raw --oauth2-bearer: --basic --digest " +
@@ -178,7 +178,7 @@ export const workingRows: Readonly<Record<string, Row>> = {
       "-c: -D: -o: -O -J --cookie-jar: --dump-header: --output: --output-dir: --remote-name --remote-name-all --remote-header-name --trace: --trace-ascii: --stderr: --libcurl: --etag-save: " +
       "--hsts: --alt-svc: --egd-file: --random-file: --ftp-create-dirs",
     configures:
-      "-K: --config: --unix-socket: --abstract-unix-socket: --doh-url: --socks5: --socks5-hostname: --socks4: --socks4a: --preproxy: --proxy1.0: --dns-servers: --etag-compare:",
+      "-K: --config: -n --netrc --unix-socket: --abstract-unix-socket: --doh-url: --socks5: --socks5-hostname: --socks4: --socks4a: --preproxy: --proxy1.0: --dns-servers: --etag-compare:",
     runs: "-Q: --quote: --engine: --telnet-option: --sasl-ir",
     operands: "else",
   },
@@ -208,10 +208,10 @@ export const workingRows: Readonly<Record<string, Row>> = {
   },
   npm: {
     looks:
-      "-sdgqfDPESBy --silent --quiet --verbose --json --global --workspace: -w: --workspaces --if-present --ignore-scripts --production --omit: --include: --save --save-dev --no-save --force --legacy-peer-deps --no-audit --no-fund --prefer-offline --offline --loglevel: --depth: --long --parseable --dry-run --tag: --access: --registry:",
+      "-sdgqfDPESBy --silent --quiet --verbose --json --global --workspace: -w: --workspaces --if-present --ignore-scripts --production --omit: --include: --save --save-dev --no-save --force --legacy-peer-deps --no-audit --no-fund --prefer-offline --offline --loglevel: --depth: --long --parseable --dry-run --tag: --access:",
     moves: "-C: --prefix: --dir: --cwd:",
     configures:
-      "--userconfig: --globalconfig: --cache: --init-module: --npmrc: --local-prefix: --logs-dir: --diagnostics-dir: --tmp: --https-proxy: --proxy: --cafile: --ca: --cert: --key: " +
+      "--userconfig: --globalconfig: --cache: --init-module: --npmrc: --local-prefix: --logs-dir: --diagnostics-dir: --tmp: --https-proxy: --proxy: --registry: --cafile: --ca: --cert: --key: " +
       "--store-dir: --virtual-store-dir: --modules-dir: --lockfile-dir: --state-dir: --cache-dir: --global-dir: --global-bin-dir: --pnpmfile: --global-pnpmfile: --npm-path: --use-node-version: " +
       "--cache-folder: --modules-folder: --global-folder: --link-folder: --preferred-cache-folder: --temp-folder: --use-yarnrc: --mutex: --pack-destination:",
     runs: "-c: --call: --script-shell: --node-options: --shell: --git: --editor: --viewer: --browser: --node-gyp: --package:",
@@ -275,9 +275,9 @@ export const workingRows: Readonly<Record<string, Row>> = {
   clang: compiler,
   "clang++": compiler,
   psql: {
-    looks: "-aAbeEHlnqsSwWxXz01Vt -d: -h: -p: -U: -F: -P: -R: -T: -L: -v: --no-psqlrc",
+    looks: "-aAbeEHlnqsSwWxXz01Vt -d: -h: -p: -U: -F: -P: -R: -T: -v: --no-psqlrc",
     runs: "-c: --command: -f: --file:",
-    writes: "-o: --output: --log-file:",
+    writes: "-o: -L: --output: --log-file:",
     operands: "else",
   },
   sqlite3: {

@@ -20,7 +20,7 @@ describe("the files that a program names", () => {
     ["sort --output=~/x a", "a > ~:~/x"],
     ["xargs -a list cat", "list >"],
     ["touch a", "> a"],
-    ["fd -C x y", ">"],
+    ["fd -C x y", "x >"],
     ["sed s/a/b/ x y", "x y >"],
     ["sed $s x", "…+ x >"],
     ["sed -e s/a/b/ x", "x >"],

@@ -23,7 +23,7 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
   const operands = given.map(({ word }) => word);
   const valuesOf = (effect: GivenOption["effect"]): Words =>
     options.flatMap((option) => (option.effect === effect && option.value ? fileIn(name, option.name, option.value) : []));
-  const reads = [...valuesOf("reads"), ...valuesOf("lists")];
+  const reads = [...valuesOf("reads"), ...valuesOf("lists"), ...(name === "fd" ? valuesOf("moves") : [])];
   const writes = [...valuesOf("writes"), ...(name === "tar" || name === "patch" ? valuesOf("moves") : [])];
   const has = (...names: string[]): boolean => options.some((option) => names.includes(option.name));
   switch (name) {
@@ -47,10 +47,10 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
       return { reads: [...reads, ...operands], writes: has("--remove-files") ? [...writes, ...operands] : writes };
     }
     case "zip":
-      // It stores what links lead to, unless it is told not to.
+      // It stores what links lead to, unless it is told not to, and `-m` removes what it has stored.
       return {
         reads: [...reads, ...operands.slice(1).map((word) => (has("-y", "--symlinks") ? word : throughLinks(word)))],
-        writes: [...writes, ...operands.slice(0, 1)],
+        writes: [...writes, ...(has("-m", "--move") ? operands : operands.slice(0, 1))],
       };
     case "unzip":
     case "7z":

@@ -81,9 +81,8 @@ export class RuntimeError extends Error {
   }
 
   /** The same failure in other words, or with more to say. */
-  restated({ message = this.message, ...more }: RuntimeErrorOptions & { message?: string }): RuntimeError {
-    const { code, message: _, trace: __, ...facts } = this.toJSON();
-    return new RuntimeError(code, message, { ...facts, cause: this.cause, refused: this.refused, ...more });
+  restated(more: RuntimeErrorOptions & { message?: string }): RuntimeError {
+    return restate(this, more);
   }
 
   toJSON(): ErrorData {
@@ -99,6 +98,15 @@ export class RuntimeError extends Error {
       ...(trace !== undefined && { trace }),
     };
   }
+}
+
+// Outside of the class: esbuild renames a class that names itself, and `console.log(error)` would show that name.
+function restate(
+  error: RuntimeError,
+  { message = error.message, ...more }: RuntimeErrorOptions & { message?: string },
+): RuntimeError {
+  const { code, message: _, trace: __, ...facts } = error.toJSON();
+  return new RuntimeError(code, message, { ...facts, cause: error.cause, refused: error.refused, ...more });
 }
 
 /** The failure without what only a developer needs. */

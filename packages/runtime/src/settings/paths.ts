@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { checkValue, text } from "../protocol/kinds.ts";
 import { outriderHome } from "./home.ts";
 
 export type ProjectPaths = Readonly<
@@ -20,6 +21,7 @@ export type ProjectPaths = Readonly<
 
 /** Where things of a project are, in its `.outrider` folder. Names alone: nothing is made, and nothing need be there. */
 export function projectPaths(cwd: string): ProjectPaths {
+  checkValue("cwd", cwd, text);
   const root = resolve(cwd, ".outrider");
   return {
     root,
@@ -40,6 +42,7 @@ export type UserPaths = Readonly<Record<"root" | "settings" | "sessions" | "memo
 
 /** Where things of the user are: in `OUTRIDER_HOME`, else in `~/.outrider`; or in the folder that is named. */
 export function userPaths(root: string = outriderHome(process.env)): UserPaths {
+  checkValue("root", root, text);
   return {
     root,
     settings: join(root, "settings.json"),

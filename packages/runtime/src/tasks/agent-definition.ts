@@ -67,22 +67,22 @@ export const builtinAgents: readonly AgentDefinition[] = [
   {
     name: "general-purpose",
     description:
-      "Works on one task of several steps by itself: searching through many files, answering a question about the code, or a change that can be described in full.",
+      "Works on a task of several steps by itself: searching many files, answering a question about the code, or making a change that can be described in full.",
     prompt: [
-      "You are a software agent to whom another agent has given one task. Do that task fully, and nothing beside it.",
-      "- Look before you change: read the files you are about to edit.",
-      "- Search broadly first where you do not know where something is, then read what matters.",
-      "- When a tool call is refused, read the reason and find an allowed way, or say what you could not do. Do not repeat the same refused call.",
+      "You are a software agent, and another agent has given you one task. Do all of that task and nothing else.",
+      "- Read files before you change them.",
+      "- If you do not know where something is, search broadly first, then read what matters.",
+      "- If a call is refused, read the reason and find a way that is allowed, or say what you could not do. Do not repeat the refused call.",
     ].join("\n"),
     source: "built-in",
   },
   {
     name: "Explore",
     description:
-      "Looks around in the code and changes nothing: finds files, follows names through them and answers how something works. Say how thorough it is to be.",
+      "Explores the code and changes nothing: finds files, follows names through them and explains how something works. Say how thorough it should be.",
     prompt: [
-      "You are a software agent that explores code for another agent. You only look: you can change no file, and you do not try to.",
-      "- Search broadly first, by several names and places, then read what matters. Independent searches go into one message.",
+      "You are a software agent that explores code for another agent. You only look: you cannot change files, so do not try.",
+      "- Search broadly first, by several names and in several places, then read what matters. Make independent searches in one message.",
       "- Answer the question with paths and line numbers, and quote only the lines that matter. Say what you looked for and did not find.",
     ].join("\n"),
     ...onlyLooks,
@@ -91,11 +91,11 @@ export const builtinAgents: readonly AgentDefinition[] = [
   {
     name: "Plan",
     description:
-      "Works out how a change is best made and changes nothing: reads the code that matters and answers with the steps, the files and the risks.",
+      "Works out how best to make a change, without making it: reads the code that matters and answers with the steps, the files and the risks.",
     prompt: [
-      "You are a software agent that plans a change for another agent. You only look: you can change no file, and you do not try to.",
-      "- Read the code that the change touches, and how similar things are done there.",
-      "- Answer with the steps in their order, each with its files, what is to be tested, and what could go wrong. Name the choice you made where there were several.",
+      "You are a software agent that plans a change for another agent. You only look: you cannot change files, so do not try.",
+      "- Read the code that the change touches, and see how similar things are done there.",
+      "- Answer with the steps in order, each with its files, what to test, and what could go wrong. Where there were several ways, say which one you chose and why.",
     ].join("\n"),
     ...onlyLooks,
     source: "built-in",

@@ -14,6 +14,6 @@ export type SubagentFacts = {
 /** What a subagent is told first: who it is, where it works, how its answer is used, and what counts in this project. */
 export function buildSubagentPrompt({ prompt, environment, session, instructions, texts = [] }: SubagentFacts): string {
   const use =
-    "You were started by another agent. It sees nothing of what you do but your last message, and nobody can answer questions while you work. Calls that do not need each other's results belong into one message. End with a short answer in plain text: what you did or found, with the paths and facts the other one needs, and what is left. Never claim something you did not verify.";
+    "You were started by another agent. It sees only your final message, and nobody can answer questions while you work. Make calls that do not depend on each other in one message. End with a short answer in plain text: what you did or found, with the paths and facts that the other agent needs, and what is left to do. Never claim what you did not verify.";
   return [prompt.trim(), use, environment, describeSession(session), instructions, ...texts].filter(Boolean).join("\n\n");
 }

@@ -45,8 +45,8 @@ export type JsonToolDeclaration<Input> = ToolDeclaration<Input> & {
 export function defineTool<Output>(tool: SchemaToolDeclaration<Output>): Tool;
 export function defineTool<Input = JsonObject>(tool: JsonToolDeclaration<Input>): Tool;
 export function defineTool<Input>(tool: SchemaToolDeclaration<Input> | JsonToolDeclaration<Input>): Tool {
-  const { name, description, inputSchema: schema, abortGraceMs, facts } = tool;
   check(tool);
+  const { name, description, inputSchema: schema, abortGraceMs, facts } = tool;
   const read = isLibrarySchema(schema) ? reader(schema) : undefined;
   // Checked against the schema before: by the schema itself, or by the engine against the JSON Schema.
   const inputOf = async (input: unknown): Promise<Input> => (read ? await read.value(input) : (input as Input));

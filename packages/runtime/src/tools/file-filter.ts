@@ -22,17 +22,35 @@ export function createFileFilter(options: {
     return { matches: (path) => isOfType?.(basename(path)) ?? true, names: typeNames };
   }
 
-  const negated = options.glob.startsWith("!") && !options.glob.startsWith("!(");
-  const glob = (negated ? options.glob.slice(1) : options.glob).replace(/^\.?\//, "");
-  const matchesGlob = compileGlob(glob, { nonegate: true });
-  const fits = (path: string): boolean => {
-    if (!glob.includes("/")) return matchesGlob(basename(path));
-    return matchesGlob(relative(options.root, path)) || matchesGlob(relative(options.workspaceRoot, path));
-  };
+  const globs = splitGlobs(options.glob).map((text) => compileOne(text, options));
+  const wanted = globs.filter(({ negated }) => !negated);
+  const unwanted = globs.filter(({ negated }) => negated);
+  const fits = (path: string): boolean =>
+    (wanted.length === 0 || wanted.some((glob) => glob.fits(path))) && !unwanted.some((glob) => glob.fits(path));
+  const names = wanted.map(({ text }) => namesIn(text));
   return {
-    matches: (path) => (isOfType?.(basename(path)) ?? true) && fits(path) !== negated,
-    names: typeNames ?? (negated ? undefined : namesIn(glob)),
+    matches: (path) => (isOfType?.(basename(path)) ?? true) && fits(path),
+    names: typeNames ?? (names.length === 0 || names.includes(undefined) ? undefined : names.flatMap((own) => own ?? [])),
   };
+}
+
+type OneGlob = { readonly text: string; readonly negated: boolean; fits(path: string): boolean };
+
+function compileOne(given: string, { root, workspaceRoot }: { root: string; workspaceRoot: string }): OneGlob {
+  const negated = given.startsWith("!") && !given.startsWith("!(");
+  const text = (negated ? given.slice(1) : given).replace(/^\.?\//, "");
+  const matches = compileGlob(text, { nonegate: true });
+  const fits = (path: string): boolean => {
+    if (!text.includes("/")) return matches(basename(path));
+    return matches(relative(root, path)) || matches(relative(workspaceRoot, path));
+  };
+  return { text, negated, fits };
+}
+
+/** `*.ts,*.tsx` and `*.ts *.tsx` are two globs; a comma in braces and a blank in a name separate nothing. */
+function splitGlobs(glob: string): string[] {
+  const parts = glob.split(/[,\s]+(?![^{}()[\]]*[})\]])/).filter((part) => part !== "");
+  return parts.length > 1 && parts.every((part) => /[*?]|^!?[^\s]*\.\w+$/.test(part)) ? parts : [glob];
 }
 
 /** The last part of the pattern if it means the same to ripgrep as to picomatch: stars, plain characters and one list in braces. */

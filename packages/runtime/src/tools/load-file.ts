@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
 import { nearest } from "../util/nearest.ts";
 import type { FileStat, Workspace } from "../workspace/workspace.ts";
 import { nameHere } from "./working-directory.ts";
@@ -33,8 +34,20 @@ export async function loadFileIfPresent(context: Files, path: string): Promise<L
   return { bytes, stat };
 }
 
-export async function saveFile(workspace: Workspace, path: string, bytes: Uint8Array): Promise<FileStat> {
-  await orToolFailure(workspace.writeFile(path, bytes));
+/** `over`: the file that `bytes` were made of, `null` where there was none. One that somebody else has changed meanwhile stays as it is. */
+export async function saveFile(
+  context: Files,
+  path: string,
+  { bytes, over }: { readonly bytes: Uint8Array; readonly over: FileStat | null | undefined },
+): Promise<FileStat> {
+  const { workspace } = context;
+  try {
+    await workspace.writeFile(path, bytes, { over });
+  } catch (error) {
+    if (!(error instanceof RuntimeError) || error.code !== "busy") return await orToolFailure(Promise.reject(error));
+    const name = nameHere(context, path);
+    throw new ToolFailure(`${name} was changed by somebody else just now. Nothing was written. Read it again, then change it.`);
+  }
   const stat = await orToolFailure(workspace.stat(path));
   if (!stat) throw new ToolFailure(`${path} was written, but something else removed it at once.`);
   return stat;

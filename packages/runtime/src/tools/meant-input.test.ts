@@ -9,8 +9,10 @@ import { notebookEditTool } from "./builtin/notebook-edit.ts";
 import { readTool } from "./builtin/read.ts";
 import { createTaskTool } from "./builtin/task.ts";
 import { todoWriteTool } from "./builtin/todo-write.ts";
+import { createWebFetchTool } from "./builtin/web-fetch.ts";
+import { writeTool } from "./builtin/write.ts";
 import { checkInput } from "./input.ts";
-import { toMeantInput } from "./meant-input.ts";
+import { loadForgiveness, toMeantInput } from "./meant-input.ts";
 import type { Tool } from "./tool.ts";
 
 const grep = createGrepTool();
@@ -103,6 +105,138 @@ describe("an input that does not fit", () => {
       { notebook_path: "a", cell_id: "c", edit_mode: "delete", new_source: "" },
       ['"edit_mode" was "DELETE" and was taken for "delete".'],
     ],
+    [
+      "a range of lines as text",
+      readTool,
+      { file_path: "a", offset: "[626, 635]" },
+      { file_path: "a", offset: 626, limit: 10 },
+      ['"offset" was taken as lines 626 to 635 (offset and limit).'],
+    ],
+    [
+      "first and last line",
+      readTool,
+      { path: "a", start_line: 5, end_line: "-1" },
+      { file_path: "a", offset: 5 },
+      ['"start_line" and "end_line" were taken as lines 5 to the end (offset and limit).', '"path" was taken for "file_path".'],
+    ],
+    ["empty text for what is not given", readTool, { file_path: "a", offset: "", pages: "" }, { file_path: "a" }, []],
+    ["the whole input as text", readTool, '{"file_path":"a"}', { file_path: "a" }, []],
+    ["the input under a name of its own", readTool, { arguments: '{"file_path":"a"}' }, { file_path: "a" }, []],
+    ["a list of one", readTool, [{ "file-path": ["a"] }], { file_path: "a" }, ['"file-path" was taken for "file_path".']],
+    [
+      "a command as its words",
+      bashTool,
+      { command: ["git", "commit", "-m", "it's done"] },
+      { command: "git commit -m 'it'\\''s done'" },
+      ['"command" came as a list and was taken as a command line.'],
+    ],
+    [
+      "a command for a shell",
+      bashTool,
+      { cmd: ["bash", "-lc", "npm test | tail"], timeout_ms: "5000" },
+      { command: "npm test | tail", timeout: 5_000 },
+      [
+        '"cmd" came as a list and was taken as a command line.',
+        '"cmd" was taken for "command".',
+        '"timeout" came as text and was taken as a number.',
+        '"timeout_ms" was taken for "timeout".',
+      ],
+    ],
+    [
+      "a command for another folder",
+      bashTool,
+      { command: "npm test && npm run lint", workdir: "my app" },
+      { command: "(cd 'my app' && npm test && npm run lint)" },
+      ['"workdir" was taken as a cd for this command only.'],
+    ],
+    [
+      "several commands for another folder",
+      bashTool,
+      { command: "make; ls", cwd: "src" },
+      { command: "(cd src || exit\nmake; ls\n)" },
+      ['"cwd" was taken as a cd for this command only.'],
+    ],
+    [
+      "switches that say nothing",
+      bashTool,
+      { command: "ls", cwd: ".", env: {}, stdin: "" },
+      { command: "ls" },
+      ['"env" is not a known property and was left out.', '"stdin" is not a known property and was left out.'],
+    ],
+    [
+      "switches of grep",
+      grep,
+      { query: "a.b(", literal: true, case_sensitive: false, whole_word: "false", dir: "src", context_lines: 1 },
+      { pattern: "a\\.b\\(", "-i": true, path: "src", "-C": 1 },
+      [
+        '"case_sensitive" was taken as -i.',
+        '"literal" was taken as a pattern whose characters stand for themselves.',
+        '"whole_word" was taken as a pattern between word borders.',
+        '"query" was taken for "pattern".',
+        '"dir" was taken for "path".',
+        '"context_lines" was taken for "-C".',
+      ],
+    ],
+    [
+      "counts, and files to leave out",
+      grep,
+      { pattern: "a", "-c": true, exclude: "*.min.js", path: "undefined" },
+      { pattern: "a", output_mode: "count", glob: "!*.min.js" },
+      ['"-c" was taken as output_mode.', '"exclude" was taken as a glob with ! before it.'],
+    ],
+    [
+      "several globs",
+      createGlobTool(),
+      { patterns: ["*.ts", "src/**/*.tsx"], path: "" },
+      { pattern: "{*.ts,src/**/*.tsx}" },
+      ['"patterns" came as a list and was taken as {*.ts,src/**/*.tsx}.', '"patterns" was taken for "pattern".'],
+    ],
+    [
+      "tasks in other shapes and words",
+      todoWriteTool,
+      ["a", { title: "b" }, { step: "c", status: "Done" }, { text: "d", completed: true }, { content: "e", status: "cancelled" }],
+      {
+        todos: [
+          { content: "a", status: "pending" },
+          { content: "b", status: "pending" },
+          { content: "c", status: "completed" },
+          { content: "d", status: "completed" },
+        ],
+      },
+      [
+        "Tasks that were cancelled are not in the list any more.",
+        '"todos[].title" was taken for "todos[].content".',
+        '"todos[].step" was taken for "todos[].content".',
+        '"todos[].status" was "Done" and was taken for "completed".',
+        '"todos[].text" was taken for "todos[].content".',
+      ],
+    ],
+    [
+      "a JSON file as what it holds",
+      writeTool,
+      { path: "a.json", content: { a: [1] }, mode: "overwrite" },
+      { file_path: "a.json", content: '{\n  "a": [\n    1\n  ]\n}\n' },
+      ['"content" came as a value and was written as JSON.', '"path" was taken for "file_path".'],
+    ],
+    [
+      "one change for a list of them, under other names",
+      editTool,
+      { file: "a", changes: { oldText: "b", newText: "c" } },
+      { file_path: "a", edits: [], old_string: "b", new_string: "c" },
+      [
+        '"file" was taken for "file_path".',
+        '"edits[].oldText" was taken for "edits[].old_string".',
+        '"edits[].newText" was taken for "edits[].new_string".',
+        '"changes" was taken for "edits".',
+      ],
+    ],
+    [
+      "the number of a cell",
+      notebookEditTool,
+      { notebook_path: "a", cell_number: 2, new_source: "x" },
+      { notebook_path: "a", cell_id: "cell-2", new_source: "x" },
+      ['"cell_number" was taken for the cell at place 2, counted from 0.'],
+    ],
     ["null for what is not given", readTool, { file_path: "a", offset: null, limit: null }, { file_path: "a" }, []],
     [
       "a property nobody knows",
@@ -115,16 +249,34 @@ describe("an input that does not fit", () => {
   for (const [fact, tool, input, meant, notes] of understood) {
     it(`is understood: ${fact}`, async () => {
       assert.equal((await checkInput(tool.inputSchema, input)).ok, false);
-      assert.deepEqual(toMeantInput(tool.inputSchema, input, tool.forgives ?? {}), { input: meant, notes });
+      assert.deepEqual(toMeantInput(tool.inputSchema, input, await loadForgiveness(tool.forgives ?? {})), {
+        input: meant,
+        notes,
+      });
       assert.deepEqual(await checkInput(tool.inputSchema, meant), { ok: true });
     });
   }
 
   const unclear: [fact: string, tool: Tool, input: unknown][] = [
-    ["text that is no number", readTool, { file_path: "a", offset: "[626, 635]" }],
+    ["text that is no number", readTool, { file_path: "a", offset: "the end" }],
+    ["a range beside a first line", readTool, { file_path: "a", offset: 3, view_range: [1, 9] }],
+    ["a range that ends before it begins", readTool, { file_path: "a", offset: "9-2" }],
+    ["several files", readTool, { file_paths: ["a", "b"] }],
+    ["two wrapped inputs", readTool, { input: { file_path: "a" }, arguments: { file_path: "b" } }],
+    ["a wrapped text", readTool, "a.txt"],
+    ["several commands", bashTool, { command: ["cd src", "npm test"] }],
+    ["variables for a command", bashTool, { command: "ls", env: { A: "1" } }],
+    ["two folders", bashTool, { command: "ls", cwd: "a", workdir: "b" }],
+    ["text for a list of tasks to add to", todoWriteTool, { merge: true, todos: [{ content: "a", status: "pending" }] }],
+    ["a status nobody knows", todoWriteTool, { todos: [{ content: "a", status: "blocked" }] }],
+    ["text to put behind the file", writeTool, { file_path: "a", content: "x", append: true }],
+    ["a value for a file that is no JSON", writeTool, { file_path: "a.ts", content: { a: 1 } }],
+    ["files to leave out beside files to take", grep, { pattern: "a", glob: "*.ts", exclude: "*.test.ts" }],
+    ["lines that do not match", grep, { pattern: "a", "-v": true }],
+    ["several folders", grep, { pattern: "a", path: ["a", "b"] }],
+    ["a new text twice", editTool, { file_path: "a", old_string: "b", new_string: "c", replace: "d" }],
     ["a number with more than digits", readTool, { file_path: "a", offset: "1e3" }],
     ["a property twice under two names", readTool, { path: "a", filePath: "b" }],
-    ["a command for another folder", bashTool, { command: "ls", cwd: "/" }],
     ["a command for the background", bashTool, { command: "serve", run_in_background: true }],
     ["no object", readTool, ["a"]],
     [
@@ -138,10 +290,24 @@ describe("an input that does not fit", () => {
   ];
   for (const [fact, tool, input] of unclear) {
     it(`is not guessed at: ${fact}`, async () => {
-      const meant = toMeantInput(tool.inputSchema, input, tool.forgives ?? {});
+      const meant = toMeantInput(tool.inputSchema, input, await loadForgiveness(tool.forgives ?? {}));
       assert.equal(meant !== undefined && (await checkInput(tool.inputSchema, meant.input)).ok, false);
     });
   }
+
+  it("is an address without its beginning: rules and hooks see the whole one", async () => {
+    const tool = createWebFetchTool();
+    const forgiveness = await loadForgiveness(tool.forgives ?? {});
+    const meant = (url: string): unknown => toMeantInput(tool.inputSchema, { url }, forgiveness)?.input["url"];
+    const fits = async (url: string): Promise<boolean> => (await tool.checkInput?.({ url }))?.ok ?? false;
+    assert.deepEqual(await Promise.all(["example.org/a?b", "http://example.org", "localhost:3000", "example"].map(fits)), [
+      false,
+      true,
+      true,
+      true,
+    ]);
+    assert.deepEqual(["example.org/a?b", "example.org:8080"].map(meant), ["https://example.org/a?b", "https://example.org:8080"]);
+  });
 
   it("of another's tool changes in its types only", () => {
     const schema: JsonObject = {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
+import { fromText, ofOne, parsed, toType } from "./value-types.ts";
 
 /** How far a tool goes to understand an input that does not fit its schema. */
 export type Forgiveness = {
@@ -6,11 +7,22 @@ export type Forgiveness = {
   readonly names?: Readonly<Record<string, string>>;
   /** Unknown properties are left out, except these: without them the call would do something else than was meant. Absent: none is left out. */
   readonly needed?: readonly string[];
-  /** Numbers of which 0 and less mean "not given". */
+  /** Numbers of which 0 and less mean "not given", and texts of which `undefined` and `null` do. */
   readonly unset?: readonly string[];
+  /** Other words for one of a list, by the property: `{ status: { done: "completed" } }`, in small letters and without blanks. */
+  readonly words?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Before anything else: other shapes of the whole input, which the schema has no place for. */
+  readonly reshape?: (input: JsonObject, note: (sentence: string) => void) => JsonObject;
   /** Adds what follows from the rest of the input; the same object where nothing does. */
   readonly complete?: (input: JsonObject) => JsonObject;
 };
+
+/** What a tool declares: most calls need none of it, so that it may be loaded when one does. */
+export type DeclaredForgiveness = Forgiveness | (() => Promise<Forgiveness>);
+
+export async function loadForgiveness(declared: DeclaredForgiveness): Promise<Forgiveness> {
+  return typeof declared === "function" ? await declared() : declared;
+}
 
 export type MeantInput = { readonly input: JsonObject; readonly notes: readonly string[] };
 
@@ -19,12 +31,42 @@ export type MeantInput = { readonly input: JsonObject; readonly notes: readonly 
  * number outside its limits, a word of a list in other letters, properties nobody knows. Undefined where nothing of that kind is in it.
  * Only what can mean one thing changes.
  */
-export function toMeantInput(schema: JsonObject, input: unknown, forgiveness: Forgiveness): MeantInput | undefined {
-  if (!isJsonObject(input)) return undefined;
+export function toMeantInput(schema: JsonObject, given: unknown, forgiveness: Forgiveness): MeantInput | undefined {
+  const input = toInputObject(given, schema);
+  if (!input) return undefined;
   const notes = new Set<string>();
-  const fitting = meantObject(input, schema, { forgiveness, notes, path: "" });
+  const shaped = forgiveness.reshape?.(input, (sentence) => notes.add(sentence)) ?? input;
+  const fitting = meantObject(shaped, schema, { forgiveness, notes, path: "" });
   const meant = forgiveness.complete?.(fitting) ?? fitting;
-  return meant === input ? undefined : { input: meant, notes: [...notes] };
+  return meant === given ? undefined : { input: meant, notes: [...notes] };
+}
+
+const wrappers: ReadonlySet<string> = new Set(["input", "arguments", "args", "parameters", "params"]);
+
+/** The input that was wrapped once more: as text, in a list, or under a name of its own. */
+function toInputObject(given: unknown, schema: JsonObject): JsonObject | undefined {
+  if (typeof given === "string")
+    return toInputObject(
+      parsed(given.trim(), () => true),
+      schema,
+    );
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
+  if (Array.isArray(given)) return inList(given as JsonValue[], properties, schema["required"]);
+  if (!isJsonObject(given)) return undefined;
+  const [[name, value] = ["", null], ...others] = Object.entries(given);
+  if (others.length > 0 || !wrappers.has(name) || Object.hasOwn(properties, name)) return given;
+  const inner = typeof value === "string" ? parsed(value.trim(), isJsonObject) : value;
+  return isJsonObject(inner) ? inner : given;
+}
+
+/** A bare list is the one list that the tool cannot do without; a list of one object is that object. */
+function inList(given: JsonValue[], properties: JsonObject, required: JsonValue | undefined): JsonObject | undefined {
+  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  const [only, ...others] = names;
+  const property = only === undefined ? undefined : properties[only];
+  if (only !== undefined && others.length === 0 && isJsonObject(property) && property["type"] === "array")
+    return { [only]: given };
+  return given.length === 1 && isJsonObject(given[0]) ? given[0] : undefined;
 }
 
 type Walk = { readonly forgiveness: Forgiveness; readonly notes: Set<string>; readonly path: string };
@@ -38,7 +80,7 @@ function meantObject(input: JsonObject, schema: JsonObject, walk: Walk): JsonObj
   for (const [index, [given, value]] of Object.entries(input).entries()) {
     const name = names[index];
     const property = name === undefined ? undefined : properties[name];
-    if (name === undefined && isLeftOut(given, schema, walk)) {
+    if (name === undefined && isLeftOut([given, value], schema, walk)) {
       changed = true;
       continue;
     }
@@ -47,7 +89,7 @@ function meantObject(input: JsonObject, schema: JsonObject, walk: Walk): JsonObj
       meant.set(given, value); // two for one: it is not clear which counts
       continue;
     }
-    if (value === null && !required.includes(name) && !accepts(property, "null")) {
+    if (!required.includes(name) && isNothing(value, property)) {
       changed = true; // how some providers make models say that they give nothing
       continue;
     }
@@ -67,22 +109,38 @@ function meantObject(input: JsonObject, schema: JsonObject, walk: Walk): JsonObj
 function meantName(given: string, properties: JsonObject, { names = {}, needed }: Forgiveness): string | undefined {
   if (Object.hasOwn(properties, given)) return given;
   if (!needed) return undefined; // of another's tool nobody knows what an unknown name does
-  if (Object.hasOwn(names, given)) return names[given];
+  const other = Object.keys(names).find((name) => plain(name) === plain(given));
+  if (other !== undefined) return names[other];
   const alike = Object.keys(properties).filter((name) => plain(name) === plain(given));
   return alike.length === 1 ? alike[0] : undefined;
 }
 
 function plain(name: string): string {
-  return name.replace(/^-+|_/g, "").toLowerCase();
+  return name.replace(/[-_]/g, "").toLowerCase();
 }
 
-function isLeftOut(name: string, schema: JsonObject, { forgiveness, notes, path }: Walk): boolean {
-  if (schema["additionalProperties"] !== false || !forgiveness.needed || forgiveness.needed.includes(name)) return false;
+/** Null, and no text where none can be meant: a number, a word of a list, a path. */
+function isNothing(value: JsonValue, property: JsonObject): boolean {
+  if (value === null) return !accepts(property, "null");
+  if (typeof value !== "string" || typeof property["type"] !== "string") return false;
+  if (property["type"] !== "string") return /^(?:null|undefined|none)?$/i.test(value.trim());
+  return value.trim() === "" && (property["enum"] !== undefined || Number(property["minLength"] ?? 0) > value.length);
+}
+
+function isEmpty(value: JsonValue): boolean {
+  if (value === null || value === "" || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function isLeftOut([name, value]: [string, JsonValue], schema: JsonObject, { forgiveness, notes, path }: Walk): boolean {
+  if (schema["additionalProperties"] !== false || !forgiveness.needed) return false;
+  if (forgiveness.needed.includes(name) && !isEmpty(value)) return false;
   notes.add(`${quote(path, name)} is not a known property and was left out.`);
   return true;
 }
 
 function isUnset(name: string, value: JsonValue, { forgiveness, notes, path }: Walk): boolean {
+  if (typeof value === "string" && forgiveness.unset?.includes(name) && /^(?:undefined|null)$/.test(value.trim())) return true;
   const number = typeof value === "string" ? fromText(value, "number") : value;
   if (typeof number !== "number" || number > 0 || !forgiveness.unset?.includes(name)) return false;
   notes.add(`${quote(path, name)} was ${number} and was taken as not given.`);
@@ -91,8 +149,9 @@ function isUnset(name: string, value: JsonValue, { forgiveness, notes, path }: W
 
 function meantValue(value: JsonValue, schema: JsonObject, walk: Walk): JsonValue {
   if (typeof schema["type"] !== "string") return value; // several kinds: what is there may be one of them
-  const typed = toType(value, schema["type"]);
-  if (typed !== value && typeof value === "string") noteText(typed, walk);
+  const said = toType(value, schema["type"]);
+  if (said !== undefined && typeof value === "string") noteText(said, walk);
+  const typed = said ?? (walk.forgiveness.needed && ofOne(value, schema)) ?? value;
   if (typeof typed === "string" && Array.isArray(schema["enum"])) return meantWord(typed, schema["enum"], walk);
   if (typeof typed === "number") return withinLimits(typed, schema, walk);
   if (Array.isArray(typed) && isJsonObject(schema["items"])) return meantItems(typed, schema["items"], walk);
@@ -104,7 +163,7 @@ function meantWord(given: string, words: JsonValue[], { forgiveness, notes, path
   if (!forgiveness.needed || words.includes(given)) return given;
   const bare = (word: string): string => word.replace(/[-_\s]/g, "").toLowerCase();
   const alike = words.filter((word): word is string => typeof word === "string" && bare(word) === bare(given));
-  const [word] = alike;
+  const [word = forgiveness.words?.[path.slice(path.lastIndexOf(".") + 1)]?.[bare(given)]] = alike;
   if (word === undefined || alike.length > 1) return given;
   notes.add(`"${path}" was ${JSON.stringify(given)} and was taken for ${JSON.stringify(word)}.`);
   return word;
@@ -113,42 +172,6 @@ function meantWord(given: string, words: JsonValue[], { forgiveness, notes, path
 function meantItems(items: JsonValue[], schema: JsonObject, walk: Walk): JsonValue[] {
   const meant = items.map((item) => meantValue(item, schema, { ...walk, path: `${walk.path}[]` }));
   return meant.some((item, index) => item !== items[index]) ? meant : items;
-}
-
-/** The value in another type, if it says the same; otherwise as it is. */
-function toType(value: JsonValue, type: string): JsonValue {
-  if (typeof value === "string") return fromText(value, type) ?? value;
-  if (type === "boolean" && (value === 0 || value === 1)) return value === 1;
-  const isPlain = typeof value === "number" || typeof value === "boolean";
-  return type === "string" && isPlain ? String(value) : value;
-}
-
-function fromText(text: string, type: string): JsonValue | undefined {
-  const trimmed = text.trim();
-  switch (type) {
-    case "integer":
-      return /^-?\d{1,15}$/.test(trimmed) ? Number(trimmed) : undefined;
-    case "number":
-      return /^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed) ? Number(trimmed) : undefined;
-    case "boolean":
-      return /^(true|false|[01])$/i.test(trimmed) ? /^(true|1)$/i.test(trimmed) : undefined;
-    case "array":
-      return parsed(trimmed, Array.isArray);
-    case "object":
-      return parsed(trimmed, isJsonObject);
-    default:
-      return undefined;
-  }
-}
-
-function parsed(text: string, fits: (value: JsonValue) => boolean): JsonValue | undefined {
-  if (!/^[[{]/.test(text)) return undefined;
-  try {
-    const value = JSON.parse(text) as JsonValue; // whatever JSON holds is one
-    return fits(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Limits of the built-in tools say what is possible, not what is right: the nearest possible number is what was meant. */

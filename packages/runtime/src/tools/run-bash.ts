@@ -132,15 +132,14 @@ async function scriptFor({
   const fits = Buffer.byteLength(quoted) < maxArgumentBytes;
   const source = fits ? quoted : `"$(< ${quote(await workspace.saveOverflow("command.sh", command))})"`;
   return [
-    [
-      "exec 2>&1", // one pipe: lines of both streams keep their order
-      ...(git ? [findGit(git)] : []),
-      `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
-      `eval ${source}`,
-    ].join("; "), // on one line, from which bash counts those of the command
-    `{ outrider_status=$?; trap - DEBUG ERR; set +x; ${remember}; } > /dev/null 2>&1`,
+    "exec 2>&1", // one pipe: lines of both streams keep their order
+    ...(git ? [findGit(git)] : []),
+    `trap ${quote(`{ ${remember}; } > /dev/null 2>&1`)} EXIT`,
+    `eval ${source}`,
+    `{ outrider_status=$?; trap - DEBUG ERR; set +xv; ${remember}; } > /dev/null 2>&1`,
     "exit $outrider_status",
-  ].join("\n");
+    // On one line: bash counts those of the command from it, and has read all of it before a command with an open end upsets its parser.
+  ].join("; ");
 }
 
 /** As a function that cannot be taken away where programs a rule names must find their own git. */

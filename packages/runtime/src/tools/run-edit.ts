@@ -34,7 +34,7 @@ export async function runEdit(input: EditInput, context: ToolContext): Promise<T
 type Target = { path: string; name: string };
 
 async function replace(input: EditInput, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
-  const { workspace, memory } = context;
+  const { memory } = context;
   const { bytes: before, stat } = await loadFile(context, path);
   if (howSeen(memory, path, before) === "unread")
     throw showPlace(input, { path, name, bytes: before, mtimeMs: stat.mtimeMs }, context);
@@ -44,7 +44,7 @@ async function replace(input: EditInput, { path, name }: Target, context: ToolCo
   const { text, done } = makeEdits(decoded.text, [input, ...(input.edits ?? [])], name);
 
   const bytes = encodeText(text, decoded.encoding);
-  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  const { mtimeMs } = await saveFile(context, path, { bytes, over: stat });
   rememberFile(memory, path, { bytes, mtimeMs });
   const syntax = await syntaxNote(path, text, decoded.text);
   return {
@@ -127,14 +127,14 @@ function showPlace(input: EditInput, file: Target & { bytes: Uint8Array; mtimeMs
 }
 
 async function create(input: Edit, { path, name }: Target, context: ToolContext): Promise<ToolOutput> {
-  const { workspace, memory } = context;
+  const { memory } = context;
   const before = await loadFileIfPresent(context, path);
   if (before && before.bytes.length > 0) {
     throw new ToolFailure(`${name} exists and is not empty. To change it, give the text to replace in old_string.`);
   }
   refuseMasks(input.new_string, context.standsForSecret);
   const bytes = encodeText(input.new_string, "utf-8");
-  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  const { mtimeMs } = await saveFile(context, path, { bytes, over: before?.stat ?? null });
   rememberFile(memory, path, { bytes, mtimeMs });
   const count = splitLines(input.new_string).length;
   const made = `${before ? "Filled the empty file" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`;

@@ -70,6 +70,13 @@ async function toQuery(input: GrepInput, context: ToolContext): Promise<SearchQu
   };
 }
 
+/** grep's older syntax has the backslash where this one has none. */
+function syntaxNote({ pattern }: GrepInput): string[] {
+  const sign = /(?<!\\)(?:\\\\)*\\([|(){}+?])/.exec(pattern)?.[1];
+  if (sign === undefined) return [];
+  return [`[\\${sign} stands for the character ${sign} itself here; without the backslash ${sign} has its meaning in patterns.]`];
+}
+
 /** A folder may ignore all that is in it, as the one with the worktrees does. */
 async function hiddenNote({ path = "." }: GrepInput, { workspace }: ToolContext): Promise<string[]> {
   const file = `${await workspace.resolve(path)}/.gitignore`;
@@ -90,7 +97,8 @@ const modes = { content: "content", files_with_matches: "files", count: "count" 
 async function inWords(result: SearchResult, input: GrepInput, context: ToolContext): Promise<string> {
   const { files, skipped, leftOut } = result;
   const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
-  if (files.length === 0) return ["No matches found.", ...notes, ...(await hiddenNote(input, context))].join("\n");
+  if (files.length === 0)
+    return ["No matches found.", ...notes, ...syntaxNote(input), ...(await hiddenNote(input, context))].join("\n");
   const window = windowOf(input);
   const { from, limit } = window;
   const end = from + limit;

@@ -23,7 +23,7 @@ export async function runNotebookEdit(input: NotebookEditInput, context: ToolCon
   if (standsForSecret) refuseMasksInCall(input.notebook_path, standsForSecret);
   const path = await workspace.resolve(input.notebook_path);
   const name = nameHere(context, path);
-  const { bytes } = await loadFile(context, path);
+  const { bytes, stat } = await loadFile(context, path);
   requireSeen(memory, path, { bytes, name });
   const decoded = decodeText(bytes);
   const notebook = decoded?.exact ? parseNotebook(decoded.text) : undefined;
@@ -33,7 +33,7 @@ export async function runNotebookEdit(input: NotebookEditInput, context: ToolCon
   const { cells, said } = changedCells(input, notebook, name);
   const text = `${JSON.stringify({ ...notebook.root, cells }, null, indentOf(decoded.text))}${decoded.text.endsWith("\n") ? "\n" : ""}`;
   const written = encodeText(text, decoded.encoding);
-  const { mtimeMs } = await saveFile(workspace, path, written);
+  const { mtimeMs } = await saveFile(context, path, { bytes: written, over: stat });
   rememberFile(memory, path, { bytes: written, mtimeMs });
   return { content: [{ type: "text", text: said }], details: { file: path, diff: diffLines(decoded.text, text) } };
 }
@@ -61,6 +61,8 @@ function changedCells(input: NotebookEditInput, notebook: Notebook, name: string
 function indexOf(id: string, notebook: Notebook, name: string): number {
   const at = notebook.cells.findIndex((cell) => cell.id === id);
   if (at !== -1) return at;
+  const place = Number(/^cell-(\d{1,6})$/.exec(id)?.[1] ?? Number.NaN); // how others name a cell by its place
+  if (place < notebook.cells.length) return place;
   const guess = nearest(
     id,
     notebook.cells.map((cell) => cell.id),

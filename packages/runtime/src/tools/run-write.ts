@@ -24,7 +24,7 @@ export async function runWrite(input: WriteInput, context: ToolContext): Promise
   else refuseMasks(input.content, standsForSecret);
 
   const bytes = encodeText(input.content, decoded?.exact ? decoded.encoding : "utf-8");
-  const { mtimeMs } = await saveFile(workspace, path, bytes);
+  const { mtimeMs } = await saveFile(context, path, { bytes, over: before?.stat ?? null });
   rememberFile(memory, path, { bytes, mtimeMs });
   const count = splitLines(input.content).length;
   const made = `${before ? "Overwrote" : "Created"} ${name} (${count} ${count === 1 ? "line" : "lines"}).`;

@@ -5,7 +5,7 @@ import type { CallKind, ToolFacts } from "../protocol/tool-facts.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { InputCheck } from "./input.ts";
-import type { Forgiveness } from "./meant-input.ts";
+import type { DeclaredForgiveness } from "./meant-input.ts";
 
 /** What a call is about to touch, in the words permission rules are written in. */
 export type Access = {
@@ -89,7 +89,7 @@ export interface Tool<Input = unknown> {
   /** Judges inputs in the place of the JSON Schema, which then only tells the model what to send. */
   readonly checkInput?: (input: unknown) => Promise<InputCheck>;
   /** Inputs that do not fit the schema, but can only mean one thing, are understood. Absent: they are refused. */
-  readonly forgives?: Forgiveness;
+  readonly forgives?: DeclaredForgiveness;
   /** Not shown to the model until it asks for it (`ToolSearch`). Called all the same, it runs. */
   readonly deferred?: true;
   /** Is never deferred. */

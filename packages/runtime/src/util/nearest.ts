@@ -1,12 +1,18 @@
 /** The candidate closest to what was typed, if it is close enough to be what was meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
+  const limit = Math.max(2, Math.floor(typed.length / 3));
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(typed.toLowerCase(), candidate.toLowerCase());
-    if (!best || distance < best.distance) best = { candidate, distance };
+    if (distance > limit || (best && distance >= best.distance)) continue;
+    // Two wrong letters of three are another word, unless they are swapped.
+    if (typed.length > 3 || distance < 2 || lettersOf(typed) === lettersOf(candidate)) best = { candidate, distance };
   }
-  if (!best) return undefined;
-  return best.distance <= Math.max(2, Math.floor(typed.length / 3)) ? best.candidate : undefined;
+  return best?.candidate;
+}
+
+function lettersOf(word: string): string {
+  return [...word.toLowerCase()].toSorted().join("");
 }
 
 /** How many letters have to be changed, added or taken away. */

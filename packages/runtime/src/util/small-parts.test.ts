@@ -24,7 +24,10 @@ describe("nearest", () => {
     assert.equal(nearest("Wrte", ["Read", "Write", "Bash"]), "Write");
     assert.equal(nearest("WRITE", ["Read", "write"]), "write");
     assert.equal(nearest("teh", ["the", "them"]), "the");
-    assert.equal(nearest("ab", ["cd", "ef"]), "cd");
+    assert.equal(nearest("ab", ["cd", "ef"]), undefined);
+    assert.equal(nearest("ba", ["cd", "ab"]), "ab");
+    assert.equal(nearest("foo", ["now", "for"]), "for");
+    assert.equal(nearest("foo", ["now"]), undefined);
     assert.equal(nearest("abc", ["xyz"]), undefined);
     assert.equal(nearest("x", []), undefined);
     assert.equal(nearest("Reed", ["Road", "Read"]), "Read");

@@ -67,6 +67,23 @@ describe("resolve", () => {
     assert.deepEqual(resolved, cases);
   });
 
+  it("refuses what is another file for every process", { skip: process.platform !== "linux" }, async () => {
+    await symlink("/proc/self/cwd/x", join(base, "to-cwd"));
+    await symlink("/dev/fd/0", join(base, "to-input"));
+    const paths = [
+      "/proc/self/cwd/x",
+      `/proc/${process.pid}/root/etc`,
+      "/proc/thread-self/cwd",
+      "../to-cwd",
+      "../to-cwd/y",
+      "../to-input",
+    ];
+    for (const path of [...paths, `/proc/self/task/${process.pid}/cwd/x`, "/proc/self/fd/0"])
+      await assert.rejects(workspace.resolve(path), usage(/another place for every process/), path);
+    assert.equal(await workspace.resolve("/proc/self/status"), `/proc/${process.pid}/status`);
+    assert.equal(await workspace.resolve("/proc/mounts"), `/proc/${process.pid}/mounts`);
+  });
+
   it("refuses what is no path", async () => {
     await assert.rejects(workspace.resolve(""), usage(/empty/));
     await assert.rejects(workspace.resolve("a\0b"), usage(/NUL/));

@@ -1,7 +1,7 @@
 import { withoutGitPlaces } from "./git-places.ts";
-import { constants, lstatSync, readlinkSync, realpathSync, type Stats, statSync } from "node:fs";
+import { constants, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, parse, resolve as resolvePath } from "node:path";
+import { join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { makeFolder } from "../util/make-folder.ts";
 import { randomUuid } from "../util/unique-ids.ts";
@@ -42,7 +42,6 @@ export interface LocalWorkspace extends Workspace {
 }
 
 const defaultMaxBytes = 256 * 1024 * 1024;
-const maxLinks = 40;
 
 /** The machine this process runs on. */
 export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
@@ -66,7 +65,10 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     return options.exported?.beside(usual, isCareful) ?? usual;
   };
   const absolute = (path: string): string => resolvePath(root, path);
-  const resolve = async (path: string): Promise<string> => realPath(absolute(expandPath(path, home)));
+  const resolve = async (path: string): Promise<string> => {
+    const named = absolute(expandPath(path, home));
+    return isReal(named) ? named : (await import("./real-path.ts")).realPath(named);
+  };
   const launch: LocalWorkspace["launch"] = async (command) => {
     const { env, withheld } = variablesFor(command);
     command.onPlace?.({ place: "outside", network: "open", withheld });
@@ -85,7 +87,7 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     resolve,
     stat: (path, use) => statOf(absolute(path), use),
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
-    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content),
+    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content, use?.over),
     removeFile: async (path, use) => {
       const { removeFile } = await import("./remove-file.ts");
       await removeFile(use?.exact ? absolute(path) : await resolve(path));
@@ -134,6 +136,15 @@ function realDirectory(path: string): string {
   throw new RuntimeError("usage", `${path} is not a directory.`);
 }
 
+/** There, and without a link on the way to it. */
+function isReal(path: string): boolean {
+  try {
+    return realpathSync.native(path) === path;
+  } catch {
+    return false;
+  }
+}
+
 function expandPath(path: string, home: string | undefined): string {
   if (path === "") throw new RuntimeError("usage", "The path is empty.");
   if (path.includes("\0")) throw new RuntimeError("usage", "The path holds a NUL character. Give it without.");
@@ -143,37 +154,11 @@ function expandPath(path: string, home: string | undefined): string {
   return join(home, path.slice(1));
 }
 
-/**
- * Like realpath(3), but the last parts need not exist, and a link that leads to nothing yet is followed as a write would follow it.
- * Synchronous inside, like every look at a single file: it takes microseconds, the way through the thread pool many times that.
- */
-function realPath(path: string, links: number = 0): string {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR") throw fileFailure(path, { verb: "resolved", error });
-    if (links > maxLinks) throw fileFailure(path, { verb: "resolved", error: { code: "ELOOP" } });
-  }
-  if (path === parse(path).root) return path;
-  const target = targetOf(path);
-  const parent = realPath(dirname(path), links);
-  return target === undefined ? join(parent, basename(path)) : realPath(resolvePath(parent, target), links + 1);
-}
-
-function targetOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined; // no link
-  }
-}
-
 async function statOf(path: string, { exact }: PathUse = {}): Promise<FileStat | undefined> {
   try {
     const stats = statSync(path);
     if (exact) requireNoLink(path);
-    return { kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode };
+    return { kind: kindOf(stats), size: stats.size, mtimeMs: stats.mtimeMs, mode: stats.mode, inode: stats.ino };
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;

@@ -1,16 +1,21 @@
-import { accessSync, constants, lstatSync, mkdirSync, type Stats } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { accessSync, constants, lstatSync, mkdirSync, renameSync, type Stats } from "node:fs";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { RuntimeError } from "../protocol/errors.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import { type HeldDirectory, holdDirectory, leadsElsewhere, noFollow, requireItself } from "./exact-path.ts";
 import { codeOf, fileFailure, refuseOtherThanFile } from "./file-failure.ts";
+import type { WriteUse } from "./workspace.ts";
 
-/** Writes the file at a real path, whole or not at all. A link that took a place in the path since is refused, never followed. */
-export async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
+/**
+ * Writes the file at a real path, whole or not at all. A link that took a place in the path since is refused, never followed, and so is
+ * a file that is not `over` any more.
+ */
+export async function replaceFile(path: string, content: Uint8Array | string, over?: WriteUse["over"]): Promise<void> {
   try {
     const directory = holdOrMake(dirname(path));
     try {
-      await replaceIn(directory, { path, content });
+      await replaceIn(directory, { path, content, over });
     } finally {
       directory.close();
     }
@@ -41,7 +46,7 @@ const asNewFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | no
 
 async function replaceIn(
   directory: HeldDirectory,
-  { path, content }: { path: string; content: Uint8Array | string },
+  { path, content, over }: { path: string; content: Uint8Array | string; over: WriteUse["over"] },
 ): Promise<void> {
   const target = `${directory.place}/${basename(path)}`;
   const name = `.outrider-${randomUuid()}.tmp`;
@@ -62,11 +67,17 @@ async function replaceIn(
       await file.close();
     }
     directory.check();
-    await rename(temporary, target); // a link that is there by now is replaced, not followed
+    if (over !== undefined) requireSame(lstatSync(target, { throwIfNoEntry: false }), over, path);
+    renameSync(temporary, target); // at once, so that no other session comes in between; a link that is there by now is replaced, not followed
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {}); // the first failure is the one to tell
     throw error;
   }
+}
+
+function requireSame(now: Stats | undefined, before: WriteUse["over"], path: string): void {
+  const isSame = now ? before?.inode === now.ino && before.mtimeMs === now.mtimeMs && before.size === now.size : before === null;
+  if (!isSame) throw new RuntimeError("busy", `${path} was changed by somebody else meanwhile.`, { retryable: true });
 }
 
 async function takeOver(file: FileHandle, before: Stats): Promise<void> {

@@ -9,7 +9,7 @@ export interface Workspace {
   /** Regular files only; a device, socket or pipe is refused, and so is a file above `maxBytes`. */
   readFile(path: string, options?: ReadUse): Promise<Uint8Array>;
   /** Whole or not at all: a reader never sees half a file. Creates parent directories; keeps the mode bits of a file that was there. */
-  writeFile(path: string, content: Uint8Array | string, use?: PathUse): Promise<void>;
+  writeFile(path: string, content: Uint8Array | string, use?: WriteUse): Promise<void>;
   /** Removes one regular file. */
   removeFile(path: string, use?: PathUse): Promise<void>;
   readDirectory(path: string, use?: PathUse): Promise<DirectoryEntry[]>;
@@ -43,7 +43,20 @@ export type PathUse = { readonly exact?: true };
 /** `unsaved`: where an editor has the file open, its text counts, whether it is saved or not. */
 export type ReadUse = PathUse & { readonly maxBytes?: number; readonly unsaved?: true };
 
-export type FileStat = { kind: "file" | "directory" | "other"; size: number; mtimeMs: number; mode: number };
+/**
+ * `over`: the file as it was when its content was made up, or `null` where there was none. When it is another one by now, nothing is written,
+ * and the call rejects with `busy`. Machines that cannot tell write all the same.
+ */
+export type WriteUse = PathUse & { readonly over?: FileStat | null | undefined };
+
+/** `inode`: a file that was replaced has another one; absent on machines that do not tell. */
+export type FileStat = {
+  kind: "file" | "directory" | "other";
+  size: number;
+  mtimeMs: number;
+  mode: number;
+  inode?: number | undefined;
+};
 export type DirectoryEntry = { name: string; kind: "file" | "directory" | "symlink" | "other" };
 
 /** `outside` is where the user's own programs run, as the user; `box` is the sandbox. */

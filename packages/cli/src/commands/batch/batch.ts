@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { BatchEnd, BatchFolder, BatchRun } from "@outrider/fleet";
+import type { BatchEnd, BatchFolder, BatchRun, BatchState } from "@outrider/fleet";
 import { RuntimeError } from "@outrider/runtime";
 import { modelKeys, nearest } from "@outrider/runtime/host";
 import { exitCodes } from "../../exit-codes.ts";
@@ -139,6 +139,7 @@ async function showStatus([path = "results"]: readonly string[], words: OwnWords
 async function cancel([path = "results", ...ids]: readonly string[]): Promise<number> {
   const fleet = await loadFleet();
   const state = fleet.readBatch(path);
+  needIds(ids, state);
   fleet.giveOrder(path, { type: "cancel", ...(ids.length > 0 && { ids }) });
   const when = state.isRunning ? "at once" : "when it is resumed";
   await print(`${ids.length === 0 ? "All that is not finished" : ids.join(", ")} is cancelled ${when}\n`);
@@ -153,12 +154,22 @@ async function approve([path = "results", id, name]: readonly string[], words: O
 
 async function retry([path = "results", ...ids]: readonly string[], words: OwnWords): Promise<number> {
   const fleet = await loadFleet();
+  needIds(ids, fleet.readBatch(path));
   const folder = await fleet.BatchFolder.open(path);
   const count = folder.takeBack(({ passed, unit_id, task_id }) =>
     ids.length === 0 ? !passed : ids.includes(unit_id) || ids.includes(task_id),
   );
   if (count === 0) complain("Nothing of it is to be run again");
   return await work(folder, words);
+}
+
+/** A name that nobody has would do nothing, and say that it did. */
+function needIds(ids: readonly string[], { units }: BatchState): void {
+  const known = new Set(units.flatMap(({ unit }) => [unit.id, unit.taskId]));
+  const wrong = ids.find((id) => !known.has(id));
+  if (wrong === undefined) return;
+  const guess = nearest(wrong, [...known]);
+  throw new RuntimeError("not-found", `The batch has no task ${wrong}${guess === undefined ? "" : `; did you mean ${guess}?`}`);
 }
 
 function misuse(message: string, guess?: string): RuntimeError {

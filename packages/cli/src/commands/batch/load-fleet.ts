@@ -8,7 +8,9 @@ export async function loadFleet(): Promise<typeof Fleet> {
   } catch (error) {
     if (Object(error).code !== "ERR_MODULE_NOT_FOUND" || !String(error).includes("@outrider/fleet")) throw error;
     throw new RuntimeError("config", "Batches need the package @outrider/fleet, which is not installed beside this command", {
-      hint: "npm install -g @outrider/fleet (or npm install @outrider/fleet where outrider is installed in a project)",
+      hint: process.versions["bun"]
+        ? "Batches run on Node: npm install -g outrider @outrider/fleet"
+        : "npm install -g @outrider/fleet (or npm install @outrider/fleet where outrider is installed in a project)",
       cause: error,
     });
   }

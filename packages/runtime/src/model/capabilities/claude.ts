@@ -9,6 +9,7 @@ export const claudeModels: RecordTable = {
     thinking: ["adaptive"],
     efforts: ["low", "medium", "high", "xhigh", "max"],
     temperature: "none",
+    temperatures: [0, 1],
     stopSequences: true,
     nativeSchema: true,
     images: true,

@@ -56,10 +56,16 @@ export function fitTemperature(
   { record, thinks, tell }: { record: ModelRecord; thinks: boolean; tell: Tell },
 ): number | undefined {
   const { temperature } = request;
-  if (temperature === undefined || record.temperature === "any") return temperature;
-  if (record.temperature === "idle" && !thinks) return temperature;
+  if (temperature === undefined) return undefined;
+  if (record.temperature === "any" || (record.temperature === "idle" && !thinks)) return withinRange(temperature, record, tell);
   tell(`${record.id} takes no temperature${record.temperature === "idle" ? " while it thinks" : ""}: it is asked without`);
   return undefined;
+}
+
+function withinRange(temperature: number, { id, temperatures: [least, most] = [0, 2] }: ModelRecord, tell: Tell): number {
+  const fitting = Math.min(Math.max(temperature, least), most);
+  if (fitting !== temperature) tell(`${id} takes temperatures from ${least} to ${most}: it is asked with ${fitting}`);
+  return fitting;
 }
 
 /** As many tokens as were asked for, and no more than the model can write. */

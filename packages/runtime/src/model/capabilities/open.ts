@@ -61,7 +61,7 @@ kimi-k2.6 medium retires=2026-12-31 contextWindow=262144 maxOutputTokens=262144 
   ),
   zai: maker(
     "zai",
-    { contextWindow: 1_000_000, thinking: ["effort"], nativeSchema: false, sendBack: "text" },
+    { contextWindow: 1_000_000, thinking: ["effort"], temperatures: [0, 1], nativeSchema: false, sendBack: "text" },
     `
 glm-5.3 large efforts=low,high,max usualEffort=high
 glm-5.2 large thinking=switch,effort efforts=high,max
@@ -70,7 +70,14 @@ glm-5.3-flash small efforts=low,high,max usualEffort=high images=yes
   ),
   minimax: maker(
     "minimax",
-    { contextWindow: 1_000_000, maxOutputTokens: 524_288, nativeSchema: false, images: true, sendBack: "text" },
+    {
+      contextWindow: 1_000_000,
+      maxOutputTokens: 524_288,
+      temperatures: [0.01, 1],
+      nativeSchema: false,
+      images: true,
+      sendBack: "text",
+    },
     `
 MiniMax-M3 large workingWindow=512000
 MiniMax-M3.1-Flash medium efforts=low,medium,high,xhigh,max usualEffort=high thinking=effort
@@ -99,7 +106,7 @@ grok-4.20-0309-reasoning large contextWindow=1000000 maxOutputTokens=30000 think
   ),
   mistral: maker(
     "mistral",
-    { contextWindow: 262_144, maxOutputTokens: 262_144, thinking: ["effort"], images: true },
+    { contextWindow: 262_144, maxOutputTokens: 262_144, thinking: ["effort"], temperatures: [0, 1.5], images: true },
     `
 mistral-large-4 large contextWindow=1048576 efforts=low,medium,high
 mistral-medium-3.5 medium efforts=none,high

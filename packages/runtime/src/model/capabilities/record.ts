@@ -26,6 +26,8 @@ export type ModelRecord = {
   readonly usualEffort?: string;
   /** `idle`: only while it does not think. */
   readonly temperature: "any" | "idle" | "none";
+  /** Least and most of it; 0 to 2 when absent. */
+  readonly temperatures?: readonly [least: number, most: number];
   readonly stopSequences: boolean;
   /** Keeps to a JSON Schema by itself. */
   readonly nativeSchema: boolean;
@@ -127,7 +129,7 @@ const lists: ReadonlySet<string> = new Set(["thinking", "efforts"]);
 
 function readValue(name: string, text: string): unknown {
   if (lists.has(name)) return text === "" ? [] : text.split(",");
-  if (name === "budget") return text.split("-").map(Number);
+  if (name === "budget" || name === "temperatures") return text.split("-").map(Number);
   if (/^\d+$/.test(text)) return Number(text);
   return text === "yes" || text === "no" ? text === "yes" : text;
 }

@@ -90,7 +90,7 @@ function withLastWord(turns: readonly Turn[]): Turn[] {
 }
 
 function isPlain({ type }: JsonObject): boolean {
-  return type === "text" || type === "thinking" || type === "redacted_thinking";
+  return type === "text" || isThinking({ type: type ?? null });
 }
 
 function toTools(tools: ModelRequest["tools"]): JsonObject[] {
@@ -110,9 +110,33 @@ function toTurns(messages: readonly Message[]): Turn[] {
     if (last?.role === turn.role) turns[turns.length - 1] = joined(last, turn);
     else turns.push(turn);
   }
-  const last = turns.at(-1);
-  if (last?.role === "assistant") turns[turns.length - 1] = withTrimmedEnd(last);
-  return turns;
+  const taken = turns.flatMap((turn, index) =>
+    turn.role === "user" ? [withWords(turn)] : withoutLastThoughts(turn, turns[index + 1]),
+  );
+  const last = taken.at(-1);
+  if (last?.role === "assistant") taken[taken.length - 1] = withTrimmedEnd(last);
+  return taken;
+}
+
+/** An answer that was cut while the model thought: the API refuses one that ends so, and one of nothing else has no place. */
+function withoutLastThoughts(turn: Turn, next: Turn | undefined): Turn[] {
+  const end = turn.content.findLastIndex((block) => !isThinking(block)) + 1;
+  if (end === turn.content.length) return [turn];
+  const content = end === 0 && next ? [cutShort] : turn.content.slice(0, end);
+  return content.length > 0 ? [{ ...turn, content }] : [];
+}
+
+/** Roles must alternate, so that something has to stand between two turns of the user's. */
+const cutShort: JsonObject = { type: "text", text: "(This answer was cut short.)" };
+
+function isThinking({ type }: JsonObject): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/** Images alone are not taken for something that was said. */
+function withWords(turn: Turn): Turn {
+  if (turn.content.some(({ type }) => type !== "image")) return turn;
+  return { ...turn, content: [...turn.content, { type: "text", text: "(See above.)" }] };
 }
 
 const madeTurns = new WeakMap<Message, Turn>();

@@ -1,4 +1,5 @@
 import { RuntimeError } from "../../protocol/errors.ts";
+import { checkValue, fields } from "../../protocol/kinds.ts";
 import { createModelClient } from "../client.ts";
 import { defaultTimeouts, type Timeouts } from "../http.ts";
 import type { Provider } from "../model.ts";
@@ -21,9 +22,10 @@ export async function createProvider(
   provider: ProviderDefinition | string,
   given: Omit<ProviderSettings, "env"> & { readonly env?: ProviderSettings["env"] | undefined },
 ): Promise<Provider & { close(): void }> {
+  checkValue("The settings of a provider", given, fields);
   const definition = typeof provider === "string" ? requireProvider(provider) : provider;
   const settings = { ...given, env: given.env ?? {} };
-  const resolved = resolveSettings(definition, settings);
+  const resolved = resolveSettings(definition, settings, given.env ? undefined : "Give it as apiKey, or the variables as env");
   if (!resolved.model) {
     throw new RuntimeError("config", `${definition.title} has no default model: name the one to ask`, {
       ...(definition.local && { hint: "Take one of those the server has" }),
@@ -33,11 +35,11 @@ export async function createProvider(
 }
 
 /** Looks up what was not given, and says what is missing. */
-export function resolveSettings(definition: ProviderDefinition, settings: ProviderSettings): ConnectSettings {
+export function resolveSettings(definition: ProviderDefinition, settings: ProviderSettings, keyHint?: string): ConnectSettings {
   return {
     definition,
     baseURL: findBaseURL(definition, settings),
-    key: findKey(definition, settings),
+    key: findKey(definition, settings, keyHint),
     model: settings.model?.trim() || firstSet(settings.env, definition.modelVariables ?? []) || definition.defaultModel,
     options: settings.options ?? {},
     env: settings.env,
@@ -104,8 +106,9 @@ function isWebAddress(text: string): boolean {
   return url?.protocol === "http:" || url?.protocol === "https:";
 }
 
-function findKey(definition: ProviderDefinition, settings: ProviderSettings): Key | undefined {
+function findKey(definition: ProviderDefinition, settings: ProviderSettings, keyHint: string | undefined): Key | undefined {
   const { title, keyVariables, setupLink, keyOptional } = definition;
+  const hint = keyHint ?? (setupLink && `Keys are issued at ${setupLink}`);
   const given = settings.apiKey?.trim();
   if (given) return { value: given, variable: undefined };
   for (const variable of keyVariables) {
@@ -114,7 +117,7 @@ function findKey(definition: ProviderDefinition, settings: ProviderSettings): Ke
   }
   if (keyOptional) return undefined;
   throw new RuntimeError("config", `${title} needs a key: set ${keyVariables.join(" or ")}`, {
-    ...(setupLink && { hint: `Keys are issued at ${setupLink}` }),
+    ...(hint && { hint }),
   });
 }
 

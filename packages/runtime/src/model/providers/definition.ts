@@ -38,15 +38,15 @@ export type ProviderSettings = {
   readonly baseURL?: string | undefined;
   readonly model?: string | undefined;
   /** How long the server may be silent. */
-  readonly timeoutMs?: number;
-  readonly contextWindow?: number;
+  readonly timeoutMs?: number | undefined;
+  readonly contextWindow?: number | undefined;
   /** The profile's options: a definition reads the ones it documents, everything else is for the request body. */
-  readonly options?: JsonObject;
+  readonly options?: JsonObject | undefined;
   readonly env: Env;
   /** PEM texts of certificate authorities to trust beside the usual ones. */
-  readonly ca?: readonly string[];
-  readonly timeouts?: Partial<Timeouts>;
-  readonly retry?: Partial<RetryPolicy>;
+  readonly ca?: readonly string[] | undefined;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
 };
 
 /** `variable` is the environment variable it came from; undefined when it was given. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { createFileStore } from "../../journal/file-store.ts";
 import type { ForkOrigin, SessionStore } from "../../journal/store.ts";
 import type { FileStoreOptions } from "../../journal/store-place.ts";
+import { checkValue, text } from "../../protocol/kinds.ts";
 import { defined } from "../../util/defined.ts";
 import { makeFolder } from "../../util/make-folder.ts";
 
@@ -11,6 +12,7 @@ import { makeFolder } from "../../util/make-folder.ts";
  * said in them is nobody else's business: the folder tells git to leave it out, and only its owner may read it.
  */
 export function createProjectSessionStore(cwd: string, options: FileStoreOptions = {}): SessionStore {
+  checkValue("cwd", cwd, text);
   const directory = resolve(cwd, ".outrider", "sessions");
   const store = createFileStore(directory, options);
   return {

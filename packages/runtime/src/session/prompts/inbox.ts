@@ -1,7 +1,5 @@
 import { textOf, type UserMessage, userText } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import { anyText, checkOptions, checkValue, count, type Kind, kind, oneOf, text } from "../../protocol/kinds.ts";
-import { isRecord } from "../../util/is-record.ts";
 import type { EventBody, PromptMode } from "../../protocol/events.ts";
 import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
@@ -252,27 +250,12 @@ export type SubmitOptions = {
 /** What only the session itself says of a prompt. */
 type OwnOptions = { readonly tasks?: readonly string[] | undefined };
 
-const optionKinds: Readonly<Record<keyof SubmitOptions, Kind>> = {
-  mode: oneOf(["queue", "steer", "now"] satisfies PromptMode[]),
-  key: text,
-  id: text,
-  displayInput: anyText,
-  rawInput: anyText,
-  maxTurns: count,
-};
-const promptKind = kind(
-  "a text or a message of the user",
-  (value) => typeof value === "string" || (isRecord(value) && value["role"] === "user" && Array.isArray(value["content"])),
-);
-
 export function toInboxPrompt(
   input: string | UserMessage,
   options: SubmitOptions,
   newId: () => string,
   { tasks }: OwnOptions = {},
 ): InboxPrompt {
-  checkValue("The prompt", input, promptKind);
-  checkOptions("The options of a prompt", options, optionKinds);
   const { mode = "queue", key, id, displayInput, rawInput, maxTurns } = options;
   const message = typeof input === "string" ? userText(input) : input;
   const words = textOf(message.content);

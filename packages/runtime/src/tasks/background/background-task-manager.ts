@@ -1,4 +1,5 @@
 import type { BackgroundTaskKind, BackgroundTaskResult, BackgroundTaskState } from "../../protocol/background-task.ts";
+import { checkValue, having, listOf } from "../../protocol/kinds.ts";
 import { defined } from "../../util/defined.ts";
 import { Subscribers } from "../../util/subscribers.ts";
 import { createBackgroundTaskLogPage } from "./log-lines.ts";
@@ -47,6 +48,7 @@ export class BackgroundTaskManager {
   #isClosed = false;
 
   constructor(options: BackgroundTaskManagerOptions) {
+    checkValue("runners", Object(options).runners, listOf(having(["start"], "a runner { kind, start }"), "a list of runners"));
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#runners = new Map(options.runners.map((runner) => [runner.kind, runner]));

@@ -48,7 +48,11 @@ export class BackgroundJobOrchestrator {
   #created = 0;
 
   constructor(options: BackgroundJobOrchestratorOptions) {
-    checkValue("tasks", options.tasks, having(["get", "subscribe"], "the tasks of a session, such as a BackgroundTaskManager"));
+    checkValue(
+      "tasks",
+      Object(options).tasks,
+      having(["get", "subscribe"], "the tasks of a session, such as a BackgroundTaskManager"),
+    );
     this.#options = options;
     this.#tasks = options.tasks;
     this.#leave = options.tasks.subscribe((event) => this.#hear(event));

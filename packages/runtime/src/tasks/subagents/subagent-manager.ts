@@ -1,6 +1,7 @@
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
-import { checkValue, having } from "../../protocol/kinds.ts";
+import { checkValue, having, kind } from "../../protocol/kinds.ts";
 import { defined } from "../../util/defined.ts";
+import { isRecord } from "../../util/is-record.ts";
 import { BackgroundTaskManager } from "../background/background-task-manager.ts";
 import type { BackgroundTaskListFilter, BackgroundTaskLogCursor, BackgroundTaskLogPage } from "../background/task-contract.ts";
 import { BackgroundTaskError } from "../background/task-error.ts";
@@ -21,6 +22,7 @@ export class SubagentManager {
   readonly #manager: BackgroundTaskManager;
 
   constructor(options: SubagentManagerOptions) {
+    checkValue("SubagentManager", options, kind("given an object", isRecord));
     if ("backgroundTaskManager" in options)
       checkValue(
         "backgroundTaskManager",

@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import { checkInput } from "../input.ts";
 import { filesOfPatch, withPaths } from "../patch/patch-files.ts";
@@ -42,7 +43,7 @@ export const applyPatchTool: Tool = defineTool<{ input: string }>({
     return parsed.type === "patch" ? checked : { ok: false, message: `Nothing was changed. ${parsed.problem}` };
   },
   concurrent: false,
-  forgives: { names: { patch: "input", patchText: "input", patch_text: "input", diff: "input", content: "input" }, needed: [] },
+  forgives: forgives("patch"),
   facts: applyPatchFacts,
   checksMasks: true,
   placed: async ({ input }, here) => ({ input: await withPaths(input, here) }),

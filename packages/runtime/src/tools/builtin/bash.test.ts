@@ -118,6 +118,26 @@ describe("Bash", () => {
     assert.equal(readFileSync(join(root, "big.txt"), "utf8"), text);
   });
 
+  it("shows nothing of its own lines, however the end of a command stays open", async () => {
+    const open = [
+      "echo 'a",
+      'echo "a',
+      "echo a\\",
+      "echo `ls",
+      "echo $(ls",
+      "cat <<E\nhi",
+      "if true; then",
+      "[[ a",
+      "((1+",
+      "echo ${x",
+      "f() {",
+    ];
+    for (const command of [...open, "set -v; echo hi", "set -x; echo hi"])
+      assert.doesNotMatch(await say(command), /outrider_|working-directory|builtin|\$PWD/, command);
+    assert.equal(await say("echo a\\"), "a\\");
+    assert.match(await say("echo 'a"), /^bash: line 1: unexpected EOF while looking for matching `''\nExit code [12]$/);
+  });
+
   it("reports syntax errors and goes on with the next call", async () => {
     for (const command of ["echo (", "if true; then echo x", "echo 'open", "cat <<EOF\nnever closed"]) {
       const result = await call(command);

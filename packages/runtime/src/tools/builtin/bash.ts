@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import { defaultOutputLimit } from "../output-limit.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { defined } from "../../util/defined.ts";
@@ -46,7 +47,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
         : "The working directory carries over to the next call, and relative paths of other tools start there too; it stays within the project. Variables, functions and shell options do not carry over.",
       "Standard input is empty and there is no terminal: use flags that avoid questions, pagers and editors.",
       "With run_in_background the call answers at once with the id of a task, and you are told when the command ends: for servers, and for what takes long while you go on. TaskOutput shows what it prints and can wait for it, TaskInput writes to its standard input, TaskStop ends it. Do not use & for that.",
-      "Temporary files belong into $TMPDIR, a folder of this session that is removed at its end.",
+      "Put temporary files into $TMPDIR, a folder of this session that is removed at its end.",
       "Long output is shortened in the middle and saved to a file that is named in the result.",
       limits.movesToBackground
         ? `A command that takes longer than timeout milliseconds (${limits.defaultTimeoutMs} unless given, at most ${limits.maxTimeoutMs}) goes on in the background.`
@@ -72,11 +73,7 @@ export function createBashTool(wanted: BashLimits = {}): Tool {
       additionalProperties: false,
     },
     concurrent: false,
-    forgives: {
-      names: { cmd: "command", background: "run_in_background" },
-      needed: ["cwd", "workdir", "working_directory", "env", "stdin"],
-      unset: ["timeout"],
-    },
+    forgives: forgives("bash"),
     facts: bashFacts,
     takesGit: true,
     async access(input, workspace, memory) {

@@ -1,6 +1,6 @@
+import { forgives } from "../forgiven/later.ts";
 import type { EditInput } from "../run-edit.ts";
 import { defineTool, type Tool } from "../tool.ts";
-import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import { editFacts } from "./facts.ts";
 
 export const editTool: Tool = defineTool<EditInput>({
@@ -33,11 +33,7 @@ export const editTool: Tool = defineTool<EditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: {
-    names: { path: "file_path", old_str: "old_string", new_str: "new_string" },
-    needed: [],
-    complete: withFirstEdit,
-  },
+  forgives: forgives("edit"),
   facts: editFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
@@ -47,10 +43,3 @@ export const editTool: Tool = defineTool<EditInput>({
   // Loaded when it runs: many runs change nothing.
   execute: async (input, context) => (await import("../run-edit.ts")).runEdit(input, context),
 });
-
-/** Some models know a tool that takes a list of changes only: the first of them is this call's own. */
-function withFirstEdit(input: JsonObject): JsonObject {
-  const [first, ...edits] = Array.isArray(input["edits"]) ? input["edits"] : [];
-  if (!isJsonObject(first) || "old_string" in input || "new_string" in input) return input;
-  return { ...input, ...first, edits };
-}

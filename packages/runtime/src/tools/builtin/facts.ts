@@ -7,6 +7,7 @@ const file = { file: "file_path" };
 export const bashFacts: ToolFacts = {
   kind: "run",
   fields: { command: "command" },
+  remark: "description",
 };
 
 export const readFacts: ToolFacts = {
@@ -66,6 +67,7 @@ export const todoWriteFacts: ToolFacts = {
 export const taskFacts: ToolFacts = {
   kind: "note",
   startsAgents: true,
+  remark: "description",
 };
 
 export const sendMessageFacts: ToolFacts = { kind: "note", ofConversation: true };
@@ -75,7 +77,12 @@ export const taskStopFacts: ToolFacts = { kind: "note" };
 
 /** It is about the conversation, which subagents do not outlive. */
 export const scheduleFacts: ToolFacts = { kind: "note", ofConversation: true };
-export const monitorFacts: ToolFacts = { kind: "run", fields: { command: "command" }, ofConversation: true };
+export const monitorFacts: ToolFacts = {
+  kind: "run",
+  fields: { command: "command" },
+  remark: "description",
+  ofConversation: true,
+};
 
 export const backgroundProcessFacts: ToolFacts = { kind: "run", fields: { command: "command" }, ofConversation: true };
 

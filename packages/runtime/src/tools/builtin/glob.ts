@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { SearchOptions } from "../bounded-search.ts";
 import type { GlobInput } from "../aim-glob.ts";
 import { defineTool, type Tool } from "../tool.ts";
@@ -21,7 +22,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
       additionalProperties: false,
     },
     concurrent: true,
-    forgives: { needed: [] },
+    forgives: forgives("glob"),
     facts: globFacts,
     placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {

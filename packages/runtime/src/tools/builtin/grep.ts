@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import type { SearchOptions } from "../bounded-search.ts";
 import type { GrepInput } from "../run-grep.ts";
@@ -53,7 +54,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
       "what .gitignore ignores, unless path names it. Use this instead of grep or rg in Bash; use Glob to find files by name.",
     inputSchema,
     concurrent: true,
-    forgives: { names: { context: "-C", file_path: "path", include: "glob" }, needed: ["-v", "invert"] },
+    forgives: forgives("grep"),
     facts: grepFacts,
     placed: async (input, here) => ({ ...input, path: await here(input.path ?? ".") }),
     async access(input, workspace) {

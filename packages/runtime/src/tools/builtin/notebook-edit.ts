@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { NotebookEditInput } from "../run-notebook-edit.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { notebookEditFacts } from "./facts.ts";
@@ -32,12 +33,7 @@ export const notebookEditTool: Tool = defineTool<NotebookEditInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: {
-    names: { path: "notebook_path", file_path: "notebook_path", source: "new_source" },
-    needed: ["cell_number"],
-    complete: (input) =>
-      input["edit_mode"] === "delete" && input["new_source"] === undefined ? { ...input, new_source: "" } : input,
-  },
+  forgives: forgives("notebook"),
   facts: notebookEditFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, notebook_path: await here(input.notebook_path) }),

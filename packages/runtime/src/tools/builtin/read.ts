@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { ReadInput } from "../run-read.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { readFacts } from "./facts.ts";
@@ -6,8 +7,8 @@ export const readTool: Tool = defineTool<ReadInput>({
   name: "Read",
   description:
     "Reads one file. Text comes with line numbers (number, tab, line): at most 2000 lines or about 28,000 characters at a time, " +
-    "and lines over 2000 characters are cut; the answer says where to go on, in lines and in columns. PNG, JPEG, GIF and WebP images up to 3.75 MB are shown as images, larger PNGs made smaller; a PDF is shown whole, or with pages as text. Notebooks come cell by cell. " +
-    "Of a folder, the names in it. A file must be read before Edit or Write may change it. Use Glob to find files, Grep to search in them.",
+    "and lines over 2000 characters are cut; the answer says where to go on, by line and by column. PNG, JPEG, GIF and WebP images up to 3.75 MB are shown as images, larger PNGs made smaller; a PDF is shown whole, or with pages as text; notebooks come cell by cell. " +
+    "For a folder, the names in it are listed. A file must be read before Edit or Write may change it. Use Glob to find files and Grep to search in them.",
   inputSchema: {
     type: "object",
     properties: {
@@ -21,7 +22,7 @@ export const readTool: Tool = defineTool<ReadInput>({
       pages: {
         type: "string",
         minLength: 1,
-        description: "Of a PDF, the text of these pages: 3 or 1-5. Without it the whole document is shown.",
+        description: "For a PDF: show the text of these pages, for example 3 or 1-5. Without it the whole document is shown.",
       },
       column: {
         type: "integer",
@@ -33,7 +34,7 @@ export const readTool: Tool = defineTool<ReadInput>({
     additionalProperties: false,
   },
   concurrent: true,
-  forgives: { names: { path: "file_path" }, needed: [], unset: ["limit"] },
+  forgives: forgives("read"),
   facts: readFacts,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),
   async access(input, workspace) {

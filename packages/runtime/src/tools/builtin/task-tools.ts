@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { BackgroundTasks } from "../../tasks/task.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure } from "../tool.ts";
 import { taskInputFacts, taskOutputFacts, taskStopFacts } from "./facts.ts";
@@ -7,8 +8,6 @@ export type TaskInputInput = { task_id: string; input: string };
 export type TaskStopInput = { task_id: string };
 
 const taskId = { type: "string", minLength: 1, description: "The id of the task" };
-/** What other programs call it. */
-const names = { bash_id: "task_id", shell_id: "task_id", agentId: "task_id", id: "task_id" };
 const longestWaitMs = 600_000;
 
 /** Only worth their words where something can be started that they are about. */
@@ -46,7 +45,7 @@ const taskOutputTool = defineTool<TaskOutputInput>({
     required: ["task_id"],
     additionalProperties: false,
   },
-  forgives: { names: { ...names, wait_up_to: "timeout", yield_time_ms: "timeout" }, needed: [] },
+  forgives: forgives("taskOutput"),
   concurrent: true,
   facts: taskOutputFacts,
   access: async () => ({ kind: "note", resources: [] }),
@@ -75,7 +74,7 @@ const taskInputTool = defineTool<TaskInputInput>({
     required: ["task_id", "input"],
     additionalProperties: false,
   },
-  forgives: { names: { ...names, chars: "input", text: "input" }, needed: [] },
+  forgives: forgives("taskInput"),
   concurrent: false,
   facts: taskInputFacts,
   async access({ task_id: id, input }, _workspace, memory) {
@@ -93,7 +92,7 @@ const taskStopTool = defineTool<TaskStopInput>({
   name: "TaskStop",
   description: "Ends a background task, with every process it started.",
   inputSchema: { type: "object", properties: { task_id: taskId }, required: ["task_id"], additionalProperties: false },
-  forgives: { names, needed: [] },
+  forgives: forgives("taskStop"),
   concurrent: true,
   facts: taskStopFacts,
   abortGraceMs: 3_000,

@@ -1,5 +1,5 @@
+import { forgives } from "../forgiven/later.ts";
 import { type AgentDefinition, defaultAgent } from "../../tasks/agent-definition.ts";
-import type { JsonObject } from "../../protocol/content.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { startedAgents } from "../started-agents.ts";
 import { taskFacts } from "./facts.ts";
@@ -55,11 +55,7 @@ export function createTaskTool(
       required: ["description", "prompt", ...(general ? [] : ["subagent_type"])],
     },
     concurrent: true,
-    forgives: {
-      names: { agent: "subagent_type", agent_type: "subagent_type", task: "prompt", background: "run_in_background" },
-      needed: [],
-      complete: withDescription,
-    },
+    forgives: forgives("task"),
     facts: taskFacts,
     abortGraceMs,
     async access({ subagent_type, resume }, _workspace, memory) {
@@ -75,9 +71,10 @@ export function createTaskTool(
 
 function describe(agents: readonly AgentDefinition[], general: AgentDefinition | undefined): string {
   return [
-    "Hands a task to a subagent, which works on it by itself with a context of its own and answers with one message. Use it for work that " +
-      "would fill this conversation with things only its outcome matters of, and for independent tasks: several calls in one message run side by side. " +
-      "Put everything it needs to know into the prompt, and say what it is to report. Its answer is not shown to the user.",
+    "Hands a task to a subagent, which works on it by itself in a context of its own and answers with one message. Use it for work whose " +
+      "details would fill this conversation although only the outcome matters, and for independent tasks: several calls in one message run in parallel. " +
+      "Do not use it to read one known file or to search for one name. " +
+      "Put everything it needs to know into the prompt, and say what it should report. Its answer is not shown to the user.",
     "The agents:",
     ...agents.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim()}`),
     ...(general ? [`Without subagent_type it is ${general.name}.`] : []),
@@ -91,13 +88,6 @@ function findAgent(agents: readonly AgentDefinition[], wanted: string): AgentDef
   const bare = (name: string): string => name.replace(/[-_\s]/g, "").toLowerCase();
   const alike = agents.filter(({ name }) => bare(name) === bare(wanted));
   return alike.length === 1 ? alike[0] : undefined;
-}
-
-/** The description is for people who watch: the first words of the prompt do as well. */
-function withDescription(input: JsonObject): JsonObject {
-  const { description, prompt } = input;
-  if (typeof prompt !== "string" || prompt.trim() === "" || (description !== undefined && description !== "")) return input;
-  return { ...input, description: prompt.trim().split(/\s+/).slice(0, 5).join(" ").slice(0, 80) };
 }
 
 function namesOf(agents: readonly AgentDefinition[]): string {

@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { Tool, ToolMemory } from "../tool.ts";
 import { defineTool } from "../tool.ts";
 import { todoWriteFacts } from "./facts.ts";
@@ -38,7 +39,7 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: { needed: [] },
+  forgives: forgives("todos"),
   facts: todoWriteFacts,
   async access() {
     return { kind: "note", resources: [] };

@@ -1,3 +1,4 @@
+import { forgives } from "../forgiven/later.ts";
 import type { WriteInput } from "../run-write.ts";
 import { defineTool, type Tool } from "../tool.ts";
 import { writeFacts } from "./facts.ts";
@@ -17,7 +18,7 @@ export const writeTool: Tool = defineTool<WriteInput>({
     additionalProperties: false,
   },
   concurrent: false,
-  forgives: { names: { path: "file_path", contents: "content", file_text: "content" }, needed: ["append", "mode"] },
+  forgives: forgives("write"),
   facts: writeFacts,
   checksMasks: true,
   placed: async (input, here) => ({ ...input, file_path: await here(input.file_path) }),

@@ -7,6 +7,7 @@ import { rememberFile } from "../file-memory.ts";
 import { explainPlaceholder, refuseMasks, refuseMasksInCall, refusePlaceholders } from "../hidden-values.ts";
 import { loadFile, loadFileIfPresent, removeFile, saveFile } from "../load-file.ts";
 import { linesInWords, linesNow } from "../changed-lines.ts";
+import type { FileStat } from "../../workspace/workspace.ts";
 import { decodeText, encodeText, nameOfEncoding, type TextEncoding } from "../text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "../tool.ts";
 import { applyHunks, type Refused } from "./apply-hunks.ts";
@@ -22,6 +23,8 @@ type Change = {
   readonly encoding: TextEncoding;
   readonly lines: readonly number[];
   readonly created: boolean;
+  /** The file as it is on disk before the patch; `null` where there is none. */
+  readonly over: FileStat | null;
   readonly note?: string | undefined;
 };
 
@@ -61,8 +64,8 @@ async function changesFor(file: FilePatch, scene: Scene): Promise<Change[]> {
     case "add":
       return [await added(file.lines, place, scene)];
     case "delete": {
-      const { text, encoding } = await textOf(place, scene);
-      return [{ ...place, mark: "D", before: text, text: undefined, encoding, lines: [], created: false }];
+      const { text, encoding, over } = await textOf(place, scene);
+      return [{ ...place, mark: "D", before: text, text: undefined, encoding, lines: [], created: false, over }];
     }
     case "update": {
       const updated = await changed(file, place, scene);
@@ -93,11 +96,12 @@ async function added(lines: readonly string[], place: Place, { context, known }:
     encoding: "utf-8",
     lines: [1],
     created: there === undefined && !earlier,
+    over: earlier ? earlier.over : typeof there === "object" ? there.stat : null,
   };
 }
 
 async function changed(file: FilePatch & { type: "update" }, place: Place, scene: Scene): Promise<Change> {
-  const { text, encoding, before } = await textOf(place, scene);
+  const { text, encoding, before, over } = await textOf(place, scene);
   const applied = applyHunks(text, file.hunks);
   if (applied.type !== "applied") throw new ToolFailure(`Nothing was changed: ${explain(applied, text, place.name)}`);
   refusePlaceholders(applied.text, { before: text, name: place.name });
@@ -106,7 +110,7 @@ async function changed(file: FilePatch & { type: "update" }, place: Place, scene
     : undefined;
   const known = scene.known.get(place.path);
   const { created = false, mark = "M" } = known ?? {};
-  return { ...place, mark, before, text: applied.text, encoding, lines: applied.lines, created, note };
+  return { ...place, mark, before, text: applied.text, encoding, lines: applied.lines, created, over, note };
 }
 
 function explain(refused: Refused, text: string, name: string): string {
@@ -137,7 +141,7 @@ async function moved(from: Change, path: string, { context, known }: Scene): Pro
   if (there !== undefined) throw new ToolFailure(`Nothing was changed: ${name}, where ${from.name} should move to, exists.`);
   return [
     { ...from, mark: "D", text: undefined, lines: [], note: undefined },
-    { ...from, mark: "A", path, name, before: "", created: true },
+    { ...from, mark: "A", path, name, before: "", created: true, over: known.get(path)?.over ?? null },
   ];
 }
 
@@ -145,25 +149,25 @@ async function moved(from: Change, path: string, { context, known }: Scene): Pro
 async function textOf(
   { path, name }: Place,
   { context, known }: Scene,
-): Promise<{ readonly text: string; readonly encoding: TextEncoding; readonly before: string }> {
+): Promise<Pick<Change, "encoding" | "before" | "over"> & { readonly text: string }> {
   const earlier = known.get(path);
   if (earlier) {
     if (earlier.text === undefined) throw new ToolFailure(`Nothing was changed: the patch deletes ${name} and then needs it.`);
-    return { text: earlier.text, encoding: earlier.encoding, before: earlier.before };
+    return { text: earlier.text, encoding: earlier.encoding, before: earlier.before, over: earlier.over };
   }
-  const { bytes } = await loadFile(context, path);
+  const { bytes, stat } = await loadFile(context, path);
   const decoded = decodeText(bytes);
   if (!decoded) throw new ToolFailure(`Nothing was changed: ${name} is a binary file, and a patch changes text only.`);
   if (!decoded.exact) throw new ToolFailure(`Nothing was changed: ${name} is not valid ${nameOfEncoding(decoded.encoding)}.`);
   context.meetSecrets?.(decoded.text);
-  return { text: decoded.text, encoding: decoded.encoding, before: decoded.text };
+  return { text: decoded.text, encoding: decoded.encoding, before: decoded.text, over: stat };
 }
 
-async function make({ path, text, encoding }: Change, { workspace, memory }: ToolContext): Promise<void> {
-  if (text === undefined) return await removeFile(workspace, path);
+async function make({ path, text, encoding, over }: Change, context: ToolContext): Promise<void> {
+  if (text === undefined) return await removeFile(context.workspace, path);
   const bytes = encodeText(text, encoding);
-  const { mtimeMs } = await saveFile(workspace, path, bytes);
-  rememberFile(memory, path, { bytes, mtimeMs });
+  const { mtimeMs } = await saveFile(context, path, { bytes, over });
+  rememberFile(context.memory, path, { bytes, mtimeMs });
 }
 
 function report(changes: readonly Change[], notes: readonly string[]): string {

@@ -5,6 +5,7 @@ import {
   amount,
   anyText,
   checkOptions,
+  checkValue,
   count,
   either,
   fields,
@@ -46,6 +47,7 @@ export interface PromptRun {
  */
 export async function runHeadless(config: HeadlessConfig): Promise<Outcome> {
   checkOptions("runHeadless", config, kinds);
+  if (!isOfSession(config)) checkValue("messageHistory", config.messageHistory, history); // a session has its own
   const output = new RunOutput(config);
   const run: PromptRun = isOfSession(config)
     ? new SessionRun(refuseForeign(config), { output, priceOf: await loadCallPrice() })

@@ -1,3 +1,5 @@
+import { action, checkOptions, type Kind, needed } from "../../protocol/kinds.ts";
+
 export type SignalHandlersConfig = {
   /** Called when the process exits, whatever the reason; must not wait for anything. */
   onCleanup(): void;
@@ -8,10 +10,14 @@ export type SignalHandlersConfig = {
 /** An interrupt is a way to stop, and no failure. */
 const exitCodes = { SIGINT: 0, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131 } as const;
 
+const kinds: Readonly<Record<keyof SignalHandlersConfig, Kind>> = { onCleanup: needed(action), onFatalCleanup: needed(action) };
+
 let registrations = 0;
 
 /** Ends the process in order at signals and at failures nobody caught. Once per process, at its start; answers how to undo it. */
-export function registerSignalHandlers({ onCleanup, onFatalCleanup }: SignalHandlersConfig): () => void {
+export function registerSignalHandlers(config: SignalHandlersConfig): () => void {
+  checkOptions("registerSignalHandlers", config, kinds);
+  const { onCleanup, onFatalCleanup } = config;
   if (registrations++ > 0) process.emitWarning("registerSignalHandlers was called twice: both handlers will run");
   const fail = (error: unknown): void => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

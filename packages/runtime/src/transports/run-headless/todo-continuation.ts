@@ -36,7 +36,7 @@ export class TodoContinuation {
 
   /** The id may come from a session manager instead of the configuration. */
   constructor(config: TodoConfig, sessionManager?: { getId(): string }) {
-    if (config.todoDir === undefined && !config.session)
+    if (Object(config).todoDir === undefined && !Object(config).session)
       throw new RuntimeError("usage", "TodoContinuation needs todoDir, or a session to ask");
     this.#config = config;
     this.#sessionId = () => config.sessionId ?? sessionManager?.getId();

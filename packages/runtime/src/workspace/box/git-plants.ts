@@ -40,38 +40,62 @@ export function knownOfLink(path: string, before?: KnownFiles): KnownFiles {
 /**
  * Whatever a command has written into a git directory is kept as long as git runs nothing because of it. `before` is what was known
  * when it started. A directory nobody knew is judged when the command can have made it one: its parts may have been prepared before.
+ * Answers what is known from now on: the files as they were judged. What is written after that is judged at the next look.
  */
-export async function disarmDirectory(path: string, before: KnownFiles | undefined, look: GitLook): Promise<void> {
+export async function disarmDirectory(path: string, before: KnownFiles | undefined, look: GitLook): Promise<KnownFiles> {
   const isTouched = (file: string): boolean => [path, dirname(file), file].some((part) => isNewer(part, look));
-  for (const [file, { id }] of knownOfDirectory(path, before)) {
+  const judged = new Map<string, KnownFile>();
+  for (const [file, now] of knownOfDirectory(path, before)) {
     const known = before?.get(file);
-    if (known?.id === id || (before === undefined && !isTouched(file))) continue;
-    if (file === join(path, "commondir")) {
-      if (!isWorktreeOf(path, look)) await putBack(file, known, look);
-    } else if (file === join(path, "config") || file === join(path, "config.worktree")) {
-      await disarmConfiguration(file, known, look);
-    } else await putBack(file, known, look);
+    const isKept =
+      isSame(now, known) || (before === undefined && !isTouched(file)) || (await isHarmless(file, { path, known, look }));
+    const last = isKept ? now : known;
+    if (last) judged.set(file, last);
+    if (!isKept && !isConfiguration(path, file)) await putBack(file, known, look);
   }
+  return judged;
+}
+
+/** Of a configuration that is not harmless, what is harmless stays. */
+async function isHarmless(file: string, { path, known, look }: Suspicion): Promise<boolean> {
+  if (file === join(path, "commondir")) return isWorktreeOf(path, look);
+  return isConfiguration(path, file) && (await disarmConfiguration(file, known, look));
+}
+
+type Suspicion = { readonly path: string; readonly known: KnownFile | undefined; readonly look: GitLook };
+
+function isConfiguration(path: string, file: string): boolean {
+  return file === join(path, "config") || file === join(path, "config.worktree");
+}
+
+/** A file that was put back has another id than it had, and the same content. */
+function isSame(now: KnownFile, known: KnownFile | undefined): boolean {
+  if (known === undefined) return false;
+  return now.id === known.id || (now.text !== undefined && now.text === known.text && now.mode === known.mode);
 }
 
 /** A `.git` file may lead to a worktree or a submodule of a repository that is looked after, and nowhere else. */
-export async function disarmLink(path: string, before: KnownFiles | undefined, look: GitLook): Promise<void> {
+export async function disarmLink(path: string, before: KnownFiles | undefined, look: GitLook): Promise<KnownFiles> {
   const known = before?.get(path);
-  const now = knownOfLink(path, before).get(path);
-  if (now === undefined || now.id === known?.id || (before === undefined && !isNewer(path, look))) return;
+  const seen = knownOfLink(path, before);
+  const now = seen.get(path);
+  if (now === undefined || isSame(now, known) || (before === undefined && !isNewer(path, look))) return seen;
   const target = entryAt(path) === "file" ? /^gitdir: (.+?)\n?$/.exec(smallText(path) ?? "")?.[1] : undefined;
   const real = target === undefined ? undefined : realPathOf(resolve(dirname(path), target));
-  if (real !== undefined && look.gitDirectories.has(real) && holderOf(real, look) !== undefined) return;
+  if (real !== undefined && look.gitDirectories.has(real) && holderOf(real, look) !== undefined) return seen;
   await putBack(path, known, look);
+  return before ?? new Map();
 }
 
-async function disarmConfiguration(path: string, known: KnownFile | undefined, look: GitLook): Promise<void> {
+/** True if it can stay as it is. */
+async function disarmConfiguration(path: string, known: KnownFile | undefined, look: GitLook): Promise<boolean> {
   const text = entryAt(path) === "file" ? smallText(path) : undefined;
   const allowed = new Set([...armedEntries(known?.text ?? ""), ...treeOfSubmodule(path, look)]);
-  if (text !== undefined && armedEntries(text).every((entry) => allowed.has(entry))) return;
+  if (text !== undefined && armedEntries(text).every((entry) => allowed.has(entry))) return true;
   await look.remove(path);
   const harmless = known?.text ?? (text === undefined ? undefined : plainConfiguration(text));
   if (harmless !== undefined) writeFileSync(path, harmless, { flag: "wx" });
+  return false;
 }
 
 /** A submodule's configuration says where its files are; below the same roots that is where it belongs. */

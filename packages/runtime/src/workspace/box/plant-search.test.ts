@@ -104,6 +104,24 @@ describe("what a command did with git", () => {
     assert.match(text("mine/.git/config"), /filter "x".*Eve/s);
   });
 
+  it("is judged at the next look where it came in the middle of one", async () => {
+    sh("git init -q mine; echo mine > mine/.git/hooks/pre-commit");
+    await age();
+    const since = search.start();
+    sh("echo evil > mine/.git/hooks/pre-commit; git init -q sub; echo evil > sub/.git/hooks/pre-commit");
+    const first = search.finish(since, () => false);
+    for (const name of ["mine", "sub"]) sh(`echo evil > ${name}/.git/hooks/post-commit`); // a program that lives on
+    assert.ok((await first).undone.includes(join(project, "mine/.git/hooks/pre-commit")));
+    const second = await search.finish(since, () => false);
+    const left = ["mine", "sub"].flatMap((name) => readdirSync(join(project, name, ".git/hooks")));
+    assert.deepEqual(
+      left.filter((name) => !name.endsWith(".sample")),
+      ["pre-commit"],
+    );
+    assert.deepEqual([text("mine/.git/hooks/pre-commit"), second.failed], ["mine\n", []]);
+    assert.deepEqual((await search.finish(since, () => false)).undone, []);
+  });
+
   it("is told from what the user has done a moment before it, however long the looks take", async () => {
     sh("mkdir -p wide/{0..40}/{0..40}");
     await age();

@@ -98,16 +98,22 @@ export class PlantSearch {
     const orTell = async (path: string, done: Promise<void>): Promise<void> => {
       await done.catch(() => failed.push(path));
     };
+    const judged = new Map<string, KnownFiles>();
+    const judge = async (path: string, disarm: typeof disarmDirectory): Promise<void> => {
+      if (isProtected(path)) return;
+      const before = this.#git.get(path);
+      judged.set(path, before ?? new Map()); // where it fails, it is judged again at the next look
+      await orTell(
+        path,
+        disarm(path, before, look).then((known) => void judged.set(path, known)),
+      );
+    };
     for (const place of [...folders].flatMap(([path, { isOdd }]) => (isOdd ? oddGitPlaces(path, since) : []))) {
       await orTell(place.toString("utf8"), putAwayBytes(place, this.#setting.setAside));
       undone.push(place.toString("utf8"));
     }
-    for (const path of look.gitDirectories) {
-      if (!isProtected(path)) await orTell(path, disarmDirectory(path, this.#git.get(path), look));
-    }
-    for (const path of linksIn(folders)) {
-      if (!isProtected(path)) await orTell(path, disarmLink(path, this.#git.get(path), look));
-    }
+    for (const path of look.gitDirectories) await judge(path, disarmDirectory);
+    for (const path of linksIn(folders)) await judge(path, disarmLink);
     if (this.#index.isFlooded) failed.push("what is in the deepest of more directories than can be looked at");
     const later = this.#lookLater(folders);
     const listed = this.#listLater(later, { folders, since, wasThere });
@@ -115,7 +121,7 @@ export class PlantSearch {
       const file = idOf(path);
       if (file && file.changedMs >= since) this.#pieces.add(file.id);
     }
-    this.#remember(folders, later);
+    this.#remember(folders, { later, judged });
     return { undone, failed, listed, isWhole: this.#index.isWhole || this.#index.isFlooded };
   }
 
@@ -179,11 +185,16 @@ export class PlantSearch {
     return `/${basename(root)}/${relative(root, folder)}`.replace(/\/$/, "");
   }
 
-  #remember(folders: Folders, later: readonly SeenFile[] = this.#lookLater(folders)): void {
+  /** `judged`: programs that live on may have written since, so that it is not read again. */
+  #remember(
+    folders: Folders,
+    { later = this.#lookLater(folders), judged }: { later?: readonly SeenFile[]; judged?: ReadonlyMap<string, KnownFiles> } = {},
+  ): void {
     const git = new Map(this.#git);
     this.#git.clear();
-    for (const path of gitDirectoriesIn(folders)) this.#git.set(path, this.#withoutPieces(knownOfDirectory(path, git.get(path))));
-    for (const path of linksIn(folders)) this.#git.set(path, knownOfLink(path, git.get(path)));
+    for (const path of gitDirectoriesIn(folders))
+      this.#git.set(path, this.#withoutPieces(judged?.get(path) ?? knownOfDirectory(path, git.get(path))));
+    for (const path of linksIn(folders)) this.#git.set(path, judged?.get(path) ?? knownOfLink(path, git.get(path)));
     const before = new Map(this.#files);
     this.#files.clear();
     for (const { path, id } of later) {
