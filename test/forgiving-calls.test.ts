@@ -12,7 +12,7 @@ import {
 const root = realpathSync(mkdtempSync(join(tmpdir(), "outrider-forgiving-")));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-type Call = { name: string; input: Record<string, unknown> };
+type Call = { name: string; input?: Record<string, unknown>; malformedInput?: string };
 
 /** What the model is told of each call, and what was announced of it. */
 async function run(
@@ -99,6 +99,17 @@ describe("a call that is nearly right", () => {
       { permissionMode: "acceptEdits" },
     );
     assert.equal(readFileSync(join(root, "b.txt"), "utf8"), "1\n2\n");
+  });
+
+  it("is read again where its input came as text inside of text, and refused where that is broken", async () => {
+    writeFileSync(join(root, "a.txt"), "one\n");
+    const { told, started } = await run([
+      { name: "Read", malformedInput: JSON.stringify(JSON.stringify({ file_path: "a.txt" })) },
+      { name: "Read", malformedInput: '{"file_path": "a.t' },
+    ]);
+    assert.deepEqual(started, [{ file_path: "a.txt" }]);
+    assert.match(told[0] ?? "", /^ +1\tone/);
+    assert.match(told[1] ?? "", /not valid JSON|could not be read|JSON/);
   });
 
   it("is refused for what is wrong alone, not for what would have been understood", async () => {

@@ -124,8 +124,9 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   }
   const tool = findTool(deps, call.name);
   if (!tool) return refuse("error", `There is no tool named ${call.name}. The tools are: ${namesOf(deps.tools).join(", ")}.`);
-  if (call.malformedInput !== undefined) return refuse("error", malformed(call.malformedInput));
-  const fitted = await fitInput(tool, { ...call, name: tool.name });
+  const { malformedInput: text, ...rest } = call;
+  const fitted = await fitInput(tool, { ...rest, name: tool.name, ...(text !== undefined && { input: text }) });
+  if (!fitted.ok && text !== undefined) return refuse("error", malformed(text));
   if (!fitted.ok) return refuse("error", `Invalid input for ${call.name}: ${fitted.message}`);
   try {
     const placed = await placeInput(deps, fitted.call, tool);

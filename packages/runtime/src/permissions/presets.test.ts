@@ -61,6 +61,15 @@ describe("preset dev", () => {
       "bun test",
       "bunx tsc",
     ],
+    ...[
+      "npm -w web test",
+      "pnpm --filter web run build",
+      "make -j test",
+      "ctest --test-dir build --output-on-failure",
+      "ninja -C build",
+    ],
+    ...["./gradlew check --info", "./mvnw -q -B verify", "dotnet test --no-build", "dotnet format --verify-no-changes"],
+    ...["bin/rails test", "composer run lint", "php artisan test"],
     ...["cargo test", "cargo clippy --all-targets", "cargo fmt", "cargo tree", "cargo metadata --no-deps", "cargo nextest run"],
     ...["go test ./...", "go vet ./...", "go list ./...", "gofmt -l .", "golangci-lint run"],
     ...[

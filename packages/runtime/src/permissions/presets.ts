@@ -28,6 +28,7 @@ const exactly = (start: string, words: readonly string[]): string[] => words.map
 
 const gradle =
   "build test check assemble classes compileJava compileKotlin lint ktlintCheck detekt spotlessCheck spotlessApply".split(" ");
+const gradleEnds = ["", " --info", " --stacktrace", " --no-daemon", " --console=plain", " --continue", " -q"];
 const maven = "compile test-compile test package verify".split(" ");
 
 /**
@@ -37,12 +38,15 @@ const maven = "compile test-compile test package verify".split(" ");
 const families: Readonly<Record<PresetFamily, () => readonly string[]>> = {
   npm: () => [
     ...scriptsOf("npm", "npm t:*", "node --test:*", "node --check:*"),
-    ...exactly("npm --prefix * ", ["test", ...exactly("run ", tasks)]),
+    ...["npm --prefix * ", "npm -w * ", "npm --workspace * "].flatMap((start) =>
+      exactly(start, ["test", ...exactly("run ", tasks)]),
+    ),
     ...["turbo ", "turbo run "].flatMap((start) => exactly(start, tasks)),
     ...toolsBy("", "npx ", "npx --no-install ", "node_modules/.bin/", "./node_modules/.bin/"),
   ],
   pnpm: () => [
     ...scriptsOf("pnpm", ...tasksOf("pnpm "), ...tasksOf("pnpm -r "), "pnpm ls:*", "pnpm list:*", "pnpm why:*"),
+    ...["pnpm --filter * ", "pnpm -F * "].flatMap((start) => exactly(start, [...tasks, ...exactly("run ", tasks)])),
     ...toolsBy("pnpm ", "pnpm exec "),
   ],
   yarn: () => [
@@ -67,18 +71,36 @@ const families: Readonly<Record<PresetFamily, () => readonly string[]>> = {
     ...["python", "python3"].flatMap((python) => starting(`${python} -m `, ["unittest", "compileall", "py_compile"])),
     ...["tox", "tox run", "tox -q", "nox"],
   ],
-  make: () => ["make", "make all", ...exactly("make ", tasks)],
+  make: () =>
+    ["make", "make -j", "make -j2", "make -j4", "make -j8", "make -s", "make -k"].flatMap((start) => [
+      start,
+      ...exactly(`${start} `, ["all", ...tasks]),
+    ]),
   just: () => exactly("just ", tasks),
   task: () => exactly("task ", tasks),
   mise: () => ["mise run ", "mise r "].flatMap((start) => exactly(start, [...tasks, ...variants])),
-  cmake: () => ["cmake --build .", "cmake --build build", "ctest", "ninja", "ninja test", "meson compile", "meson test"],
-  gradle: () => ["gradle ", "./gradlew "].flatMap((start) => exactly(start, gradle)),
-  maven: () => ["mvn ", "./mvnw ", "mvn -q ", "mvn -B "].flatMap((start) => exactly(start, maven)),
-  dotnet: () => exactly("dotnet ", ["build", "test", "format"]),
+  cmake: () => [
+    ...["cmake -B build", "cmake -S . -B build", "cmake --build .", "cmake --build build", "cmake --build build -j"],
+    ...["ctest", "ctest --test-dir build"].flatMap((start) => [start, `${start} --output-on-failure`]),
+    ...["", " -C build"].flatMap((end) => [`ninja${end}`, `ninja${end} test`, `meson compile${end}`, `meson test${end}`]),
+  ],
+  gradle: () => ["gradle ", "./gradlew "].flatMap((start) => gradle.flatMap((task) => exactly(`${start}${task}`, gradleEnds))),
+  maven: () =>
+    ["mvn ", "./mvnw "].flatMap((start) =>
+      ["", "-q ", "-B ", "-q -B ", "-o "].flatMap((word) => exactly(`${start}${word}`, maven)),
+    ),
+  dotnet: () => [
+    ...["build", "test"].flatMap((act) => exactly(`dotnet ${act}`, ["", " --no-restore", " --no-build", " -c Release", " -v q"])),
+    ...exactly("dotnet format", ["", " --verify-no-changes"]),
+  ],
   bundler: () =>
-    ["", "bundle exec "].flatMap((start) => [...starting(start, ["rspec", "rubocop", "standardrb"]), `${start}rake test`]),
+    ["", "bundle exec "]
+      .flatMap((start) => [...starting(start, ["rspec", "rubocop", "standardrb"]), `${start}rake test`, `${start}rails test`])
+      .concat("bin/rails test"),
   composer: () => [
     ...starting("composer ", ["test", "lint", "validate"]),
+    ...exactly("composer run ", tasks),
+    "php artisan test",
     ...["vendor/bin/", "./vendor/bin/"].flatMap((start) =>
       starting(start, ["phpunit", "pest", "phpstan", "php-cs-fixer", "phpcs"]),
     ),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../protocol/content.ts";
+import { applyPatchTool } from "./builtin/apply-patch.ts";
 import { bashTool } from "./builtin/bash.ts";
 import { editTool } from "./builtin/edit.ts";
 import { createGlobTool } from "./builtin/glob.ts";
@@ -16,6 +17,7 @@ import { loadForgiveness, toMeantInput } from "./meant-input.ts";
 import type { Tool } from "./tool.ts";
 
 const grep = createGrepTool();
+const patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
 
 describe("an input that does not fit", () => {
   const understood: [fact: string, tool: Tool, input: unknown, meant: JsonObject, notes: string[]][] = [
@@ -231,6 +233,15 @@ describe("an input that does not fit", () => {
       ],
     ],
     [
+      "a patch as the words of a program",
+      applyPatchTool,
+      { command: ["apply_patch", patch] },
+      { input: patch },
+      ['"command" was taken for "input".'],
+    ],
+    ["a patch as it is", applyPatchTool, patch, { input: patch }, []],
+    ["JSON as a JSON text", readTool, JSON.stringify('{"file_path":"a"}'), { file_path: "a" }, []],
+    [
       "the number of a cell",
       notebookEditTool,
       { notebook_path: "a", cell_number: 2, new_source: "x" },
@@ -264,6 +275,8 @@ describe("an input that does not fit", () => {
     ["several files", readTool, { file_paths: ["a", "b"] }],
     ["two wrapped inputs", readTool, { input: { file_path: "a" }, arguments: { file_path: "b" } }],
     ["a wrapped text", readTool, "a.txt"],
+    ["broken JSON", applyPatchTool, '{"input":"*** Begin Patch'],
+    ["nothing", applyPatchTool, " "],
     ["several commands", bashTool, { command: ["cd src", "npm test"] }],
     ["variables for a command", bashTool, { command: "ls", env: { A: "1" } }],
     ["two folders", bashTool, { command: "ls", cwd: "a", workdir: "b" }],

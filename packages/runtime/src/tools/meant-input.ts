@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
-import { fromText, ofOne, parsed, toType } from "./value-types.ts";
+import { fromText, ofOne, parsed, toType, unquoted } from "./value-types.ts";
 
 /** How far a tool goes to understand an input that does not fit its schema. */
 export type Forgiveness = {
@@ -32,7 +32,7 @@ export type MeantInput = { readonly input: JsonObject; readonly notes: readonly 
  * Only what can mean one thing changes.
  */
 export function toMeantInput(schema: JsonObject, given: unknown, forgiveness: Forgiveness): MeantInput | undefined {
-  const input = toInputObject(given, schema);
+  const input = toInputObject(given, schema) ?? (forgiveness.needed && fromBareText(given, schema));
   if (!input) return undefined;
   const notes = new Set<string>();
   const shaped = forgiveness.reshape?.(input, (sentence) => notes.add(sentence)) ?? input;
@@ -47,7 +47,7 @@ const wrappers: ReadonlySet<string> = new Set(["input", "arguments", "args", "pa
 function toInputObject(given: unknown, schema: JsonObject): JsonObject | undefined {
   if (typeof given === "string")
     return toInputObject(
-      parsed(given.trim(), () => true),
+      parsed(unquoted(given.trim()), () => true),
       schema,
     );
   const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
@@ -57,6 +57,15 @@ function toInputObject(given: unknown, schema: JsonObject): JsonObject | undefin
   if (others.length > 0 || !wrappers.has(name) || Object.hasOwn(properties, name)) return given;
   const inner = typeof value === "string" ? parsed(value.trim(), isJsonObject) : value;
   return isJsonObject(inner) ? inner : given;
+}
+
+/** A text is what a tool takes that takes nothing else. Broken JSON is not: who knows what was in it. */
+function fromBareText(given: unknown, schema: JsonObject): JsonObject | undefined {
+  const [[name, property] = ["", null], ...others] = Object.entries(
+    isJsonObject(schema["properties"]) ? schema["properties"] : {},
+  );
+  if (typeof given !== "string" || /^\s*(?:[[{"]|$)/.test(given) || others.length > 0) return undefined;
+  return isJsonObject(property) && property["type"] === "string" ? { [name]: given } : undefined;
 }
 
 /** A bare list is the one list that the tool cannot do without; a list of one object is that object. */

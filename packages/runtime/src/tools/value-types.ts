@@ -37,6 +37,16 @@ export function parsed(text: string, fits: (value: JsonValue) => boolean): JsonV
   }
 }
 
+/** JSON that was written as a JSON text once more. */
+export function unquoted(text: string): string {
+  if (!/^"\s*[[{]/.test(text)) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** The one text of a list where a text is wanted, and a list of one where a list is; undefined where the kinds agree. */
 export function ofOne(value: JsonValue, { type, items }: JsonObject): JsonValue | undefined {
   if (type === "string" && Array.isArray(value) && value.length === 1 && typeof value[0] === "string") return value[0];

@@ -117,3 +117,17 @@ function withCellId(input: JsonObject, note: (sentence: string) => void): JsonOb
   note(`"cell_number" was taken for the cell at place ${number}, counted from 0.`);
   return { ...rest, cell_id: `cell-${number}` };
 }
+
+export const patchForgiveness: Forgiveness = {
+  names: { patch: "input", patch_text: "input", diff: "input", content: "input", command: "input", cmd: "input" },
+  needed: [],
+  reshape: withPatchAlone,
+};
+
+/** Models that know it as a program send its words: `["apply_patch", PATCH]`. */
+function withPatchAlone(input: JsonObject): JsonObject {
+  const name = ["command", "cmd", "input"].find((one) => Array.isArray(input[one]));
+  const words = name === undefined ? [] : (input[name] as JsonValue[]); // just seen
+  if (name === undefined || words.length !== 2 || words[0] !== "apply_patch") return input;
+  return { ...input, [name]: words[1] ?? null };
+}

@@ -1,5 +1,5 @@
 import type { Forgiveness } from "../meant-input.ts";
-import { editForgiveness, notebookForgiveness, readForgiveness, writeForgiveness } from "./files.ts";
+import { editForgiveness, notebookForgiveness, patchForgiveness, readForgiveness, writeForgiveness } from "./files.ts";
 import { globForgiveness, grepForgiveness, webFetchForgiveness } from "./searches.ts";
 import { bashForgiveness, taskForgiveness, todoForgiveness } from "./work.ts";
 
@@ -18,7 +18,7 @@ export const forgivenInputs: Readonly<Record<ForgivingTool, Forgiveness>> = {
   glob: globForgiveness,
   grep: grepForgiveness,
   notebook: notebookForgiveness,
-  patch: { names: { patch: "input", patchText: "input", diff: "input", content: "input" }, needed: [] },
+  patch: patchForgiveness,
   read: readForgiveness,
   task: taskForgiveness,
   taskInput: { names: { ...taskNames, chars: "input", text: "input" }, needed: [] },
