@@ -12,6 +12,7 @@ import type { EventBody } from "../protocol/events.ts";
 import { textOf, userText } from "../protocol/content.ts";
 import { createToolMemory, defineTool, type Tool, ToolFailure } from "../tools/tool.ts";
 import { createRedactor, type Redactor } from "../util/redact.ts";
+import { isWellFormedValue } from "../util/well-formed.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
 import type { LoopLimits } from "./repeated-calls.ts";
 import { type AnswerSchema, toAnswerSchema } from "./structured-output.ts";
@@ -146,6 +147,12 @@ describe("a turn", () => {
     assert.deepEqual((await turn([{ text: "" }, { text: "There." }])).outcome, { type: "completed", text: "There." });
     const twice = await turn([{ text: "" }, { text: " " }]);
     assert.equal(twice.outcome.type === "failed" && twice.outcome.error.code, "model-empty-answer");
+  });
+
+  it("keeps no half characters of an answer", async () => {
+    const { outcome, events } = await turn([{ text: "a\ud800b \u{1f600}" }]);
+    assert.deepEqual(outcome, { type: "completed", text: "a\ufffdb \u{1f600}" });
+    assert.ok(events.every((event) => event.type !== "message.ended" || isWellFormedValue(event.message)));
   });
 
   it("tells a refusal from a success, and keeps what was said", async () => {

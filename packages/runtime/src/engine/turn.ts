@@ -16,6 +16,7 @@ import type { Outcome } from "../protocol/outcome.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import type { Masked } from "../util/masked.ts";
 import { untilAborted } from "../util/until-aborted.ts";
+import { wellFormedValue } from "../util/well-formed.ts";
 import type { Overflow } from "../context/fit.ts";
 import type { CallDeps, Halt, SessionDeps, TurnDeps } from "./deps.ts";
 import { boundCalls, liveCallsOf } from "./live-call.ts";
@@ -253,7 +254,8 @@ async function askModel(deps: Deps, messages: readonly Masked<Message>[], said: 
       if (event.type === "finished") {
         const { inputTokens, outputTokens } = event.message.usage;
         deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });
-        return boundCalls(event.message);
+        // Half characters are of no use to a tool, and strict readers of our output would stop at them.
+        return boundCalls(wellFormedValue(event.message));
       }
       if (event.type === "warning.raised") {
         deps.emit(event);
