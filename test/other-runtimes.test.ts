@@ -22,7 +22,7 @@ function namesIn(text: string): string[] {
 }
 
 /** Members and options, which have no entry of their own. */
-const members = ["listEditCheckpoints", "answerPermission", "webSearch", "additionalContext"];
+const members = ["agentName", "listEditCheckpoints", "answerPermission", "webSearch", "additionalContext"];
 
 describe("names of other runtimes", () => {
   it("are told of, each with what shows it or with what brings it", () => {

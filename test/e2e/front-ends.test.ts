@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { ModelServerOptions } from "../../packages/runtime/src/testing/model-server.ts";
@@ -39,6 +39,14 @@ const frontEnds: Readonly<Record<string, (ground: Ground) => Promise<void>>> = {
       ground,
     );
   },
+  async query(ground) {
+    await program(
+      `import { createAnthropicProvider, createQuery } from "@outrider/runtime";
+      const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_BASE_URL: baseURL } = process.env;
+      await createQuery({ provider: createAnthropicProvider({ apiKey, baseURL }) }).result("go");`,
+      ground,
+    );
+  },
   async host(ground) {
     await program(
       `import { SessionHost } from "@outrider/runtime";
@@ -62,6 +70,8 @@ type Case = {
   readonly ran: readonly boolean[];
   /** Words that the model was given, anywhere in its requests. */
   readonly said?: readonly string[];
+  /** Words that it was not given. */
+  readonly unsaid?: readonly string[];
   /** How often the model was asked; once more than there are calls, if nothing else is said. */
   readonly requests?: number;
 };
@@ -70,6 +80,7 @@ const touch = (name: string) => ({ name: "Bash", input: { command: `touch ${name
 const everything = join(projectRoot, "node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const server = { command: process.execPath, args: [everything, "stdio"] };
 const echo = { name: "mcp__s__echo", input: { message: "hello" } };
+const beside = tempFolder("front-ends-beside");
 const hook = (command: string) => [{ hooks: [{ type: "command", command }] }];
 
 const cases: readonly Case[] = [
@@ -131,6 +142,93 @@ const cases: readonly Case[] = [
     ran: [false],
   },
   {
+    about: "files that a rule hides, also from commands that would show them",
+    user: { permissions: { deny: ["Read(./secret.txt)"] } },
+    files: { "secret.txt": "the code is 4711", "open.txt": "nothing" },
+    calls: [
+      { name: "Read", input: { file_path: "secret.txt" } },
+      { name: "Bash", input: { command: "cat secret.txt" } },
+      { name: "Read", input: { file_path: "open.txt" } },
+    ],
+    ran: [false, false, true],
+    unsaid: ["4711"],
+  },
+  {
+    about: "the mode of the user's settings",
+    user: { permissions: { defaultMode: "acceptEdits" } },
+    calls: [{ name: "Write", input: { file_path: "made.txt", content: "x" } }, touch("/etc/never.txt")],
+    ran: [true, false],
+  },
+  {
+    about: "a mode that a project nobody trusts would like",
+    project: { permissions: { defaultMode: "acceptEdits" } },
+    calls: [{ name: "Write", input: { file_path: "never.txt", content: "x" } }],
+    ran: [false],
+  },
+  {
+    about: "folders beside the project",
+    user: { permissions: { defaultMode: "acceptEdits", additionalDirectories: [beside] } },
+    calls: [
+      { name: "Write", input: { file_path: join(beside, "a.txt"), content: "x" } },
+      { name: "Write", input: { file_path: join(`${beside}-not`, "a.txt"), content: "x" } },
+    ],
+    ran: [true, false],
+  },
+  {
+    about: "servers of a project that nobody trusts",
+    user: { permissions: { allow: ["mcp__s"] } },
+    files: { ".mcp.json": JSON.stringify({ mcpServers: { s: server } }) },
+    calls: [echo],
+    ran: [false],
+  },
+  {
+    about: "servers of a project that is trusted",
+    env: { OUTRIDER_TRUST_PROJECT: "1" },
+    user: { permissions: { allow: ["mcp__s"] } },
+    files: { ".mcp.json": JSON.stringify({ mcpServers: { s: server } }) },
+    calls: [echo],
+    ran: [true],
+    said: ["Echo: hello"],
+  },
+  {
+    about: "variables of settings, and no key of a model, for commands",
+    user: { env: { WHO: "the owl" }, permissions: { allow: ["Bash(env:*)"] } },
+    calls: [{ name: "Bash", input: { command: "env" } }],
+    ran: [true],
+    said: ["WHO=the owl"],
+    unsaid: ["ANTHROPIC_API_KEY="],
+  },
+  {
+    about: "a guard that hangs is given up after its time, and its call is refused",
+    user: {
+      permissions: { allow: ["Bash(touch:*)"] },
+      hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command: "sleep 60", timeout: 1, guard: true }] }] },
+    },
+    calls: [touch("never.txt")],
+    ran: [false],
+  },
+  {
+    about: "hooks behind a call, and at the end of a turn",
+    user: {
+      permissions: { allow: ["Bash(true)"] },
+      hooks: {
+        PostToolUse: [{ matcher: "Bash", ...hook("echo look at the log >&2; exit 2")[0] }],
+        Stop: hook("test -e once.txt && exit 0; touch once.txt; echo not before the tests ran >&2; exit 2"),
+      },
+    },
+    calls: [{ name: "Bash", input: { command: "true" } }],
+    ran: [true],
+    said: ["look at the log", "not before the tests ran"],
+    requests: 3,
+  },
+  {
+    about: "skills, and what a session is told of them",
+    files: { ".claude/skills/count/SKILL.md": "---\nname: count\ndescription: Counts birds.\n---\nCount them." },
+    calls: [{ name: "Skill", input: { skill: "count" } }],
+    ran: [true],
+    said: ["Counts birds.", "Count them."],
+  },
+  {
     about: "limits of settings",
     user: { limits: { maxRequests: 2 }, permissions: { allow: ["Bash(true)"] } },
     calls: [{ name: "Bash", input: { command: "true" } }, touch("never.txt")],
@@ -151,16 +249,22 @@ describe("every front end opens the same session", { timeout: 300_000 }, () => {
           writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
         };
         mkdirSync(join(cwd, ".git"));
+        rmSync(join(beside, "a.txt"), { force: true });
         put(join(home, "settings.json"), given.user ?? {});
         put(join(cwd, ".outrider/settings.json"), given.project);
         for (const [path, text] of Object.entries(given.files ?? {})) put(join(cwd, path), text);
-        const replies: ModelServerOptions["replies"] = [...given.calls.map((call) => ({ calls: [call] })), { text: "done" }];
+        const replies: ModelServerOptions["replies"] = [
+          ...given.calls.map((call) => ({ calls: [call] })),
+          { text: "done" },
+          { text: "really done" },
+        ];
         const { server: asked, env } = await model(replies, home);
         await open({ cwd, home, env: { ...env, ...given.env } });
         assert.equal(asked.requests.length, given.requests ?? given.calls.length + 1);
         const last = JSON.stringify(asked.requests.at(-1)?.body);
         assert.deepEqual(results(asked.requests.at(-1)?.body), given.ran);
         for (const words of given.said ?? []) assert.ok(last.includes(words), words);
+        for (const words of given.unsaid ?? []) assert.ok(!last.includes(words), `${words} was said`);
         for (const file of ["denied.txt", "asked.txt", "two.txt", "hooked.txt", "never.txt"])
           assert.equal(existsSync(join(cwd, file)), false, file);
       });

@@ -244,6 +244,8 @@ describe("what a session is told while it lives", () => {
       [["x", { mod: "now" }], "There is no option mod; did you mean mode?"],
     ];
     for (const [args, message] of cases) await assert.rejects(submit(...args), { code: "usage", message });
+    await assert.rejects(it.accept("x", JSON.parse('{"key":3}')), { code: "usage", message: /^key must be a text/ });
+    assert.deepEqual([it.inbox, it.lastSeq], [[], 0]);
     assert.equal((await it.submit("x")).type, "completed");
     await it.shutdown();
   });

@@ -1,4 +1,4 @@
-import { type Fallback, withFallback } from "../model/fallback.ts";
+import type { Fallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { isOn } from "../settings/claude-variables.ts";
@@ -45,7 +45,7 @@ export async function chooseProvider(
   if (recording === undefined) return chosen;
   const { placesOf, recordTo } = await import("./recording.ts");
   const { fallback, provider, ...rest } = chosen; // recorded as one: which of the two answered is a part of the recording
-  const asked = fallback ? withFallback(provider, fallback) : provider;
+  const asked = fallback ? (await import("../model/fallback.ts")).withFallback(provider, fallback) : provider;
   return { ...rest, provider: recordTo(recording.path, asked, { places: placesOf(cwd, around), env: around.env }) };
 }
 

@@ -1,5 +1,5 @@
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { type CompactionSettings, checkThreshold, defaultThreshold } from "../context/compaction-limits.ts";
 import type { InstructionFile, Instructions } from "../context/instructions.ts";
 import type { NestedState } from "../context/nested-state.ts";
@@ -9,7 +9,6 @@ import type { AuditEntry, SessionDeps } from "../engine/deps.ts";
 import { toLoopLimits } from "../engine/repeated-calls.ts";
 import { standingAt } from "../journal/standing-events.ts";
 import type { JournalWriter, StoredEvents } from "../journal/store.ts";
-import { withFallback } from "../model/fallback.ts";
 import type { Provider } from "../model/model.ts";
 import { defaultMaxRequests, RequestLedger } from "../model/request-ledger.ts";
 import { sendableProvider } from "../model/sendable/sendable-provider.ts";
@@ -27,11 +26,9 @@ import { createToolMemory } from "../tools/tool.ts";
 import { userEnvironment } from "../workspace/environment.ts";
 import { monotonicMs } from "../util/monotonic-clock.ts";
 import { createRedactor } from "../util/redact.ts";
-import { shortChecksum } from "../util/short-checksum.ts";
-import { removeAtExit } from "../util/temporary-folder.ts";
-import { OwnFolder } from "../workspace/own-folder.ts";
 import { windowOf } from "./prompts/context-window.ts";
-import { describePlaces, placeFacts } from "./files/command-places.ts";
+import { sessionFolders } from "./files/session-folders.ts";
+import { describePlaces } from "./files/command-places.ts";
 import type { BackgroundProcessDeps } from "../tools/builtin/background-process.ts";
 import type { ExecuteCommand } from "./commands/command-tools.ts";
 import { SessionCommands } from "./prompts/session-commands.ts";
@@ -45,14 +42,14 @@ import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
 import { openGround } from "./session-ground.ts";
 import { bindHooks, type ChangingHooks, loadSessionHooks } from "./session-hooks.ts";
 import { deferredToolsOf } from "./deferred-tools.ts";
-import { isOffered, openPrompt } from "./session-prompt.ts";
+import { openPrompt } from "./session-prompt.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { TurnCheckpoints, turnsSinceChange } from "./files/turn-checkpoints.ts";
 import { modelsOf } from "./known-models.ts";
 import { checkProhibitions, definitionsOf, offeredTools, offersOf, takenAway } from "./offer-tools.ts";
+import { modelIn, openRequest } from "./next-request.ts";
 import { openJournal } from "./open-journal.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { toSessionFacts } from "./session-facts.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { defined } from "../util/defined.ts";
 
@@ -115,8 +112,7 @@ export async function createSession(
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];
-  const overflowDirectory = options.overflowDirectory ?? `${env["TMPDIR"] ?? "/tmp"}/outrider-${id}`;
-  const temporaryFolder = options.sandboxClient ? undefined : new OwnFolder(temporaryPlaceOf(id, env["TMPDIR"] ?? "/tmp"));
+  const folders = sessionFolders(options, id, env["TMPDIR"] ?? "/tmp");
   const agents = options.agent ? [] : mergeAgents([options.agents ?? [], options.builtinAgents ? builtinAgents : []]);
   const tools = await offeredTools(options, agents, { parentSessionId: id, spawn });
   const { projected } = new SessionCommands(options, skills);
@@ -127,12 +123,12 @@ export async function createSession(
   const offering = skills.all.length > 0 ? await import("./skills/offer-skills.ts") : undefined;
   const offeredSkills = offering?.offerSkills(options, { skills, tools, taken: takenAway(options) });
   await checkProhibitions(options, [...tools.keys()]);
-  const { opened, rules, exported } = await openGround(options, { env, home, overflowDirectory, temporaryFolder });
+  const { opened, rules, exported } = await openGround(options, {
+    ...{ env, home, overflowDirectory: folders.overflow, temporaryFolder: folders.temporary },
+  });
   const redactor = options.redactor ?? createRedactor({ env: process.env });
   const workspace = outputsShown(opened.workspace, redactor);
-  const usual = options.model ?? options.provider.model;
-  const modelIn = (mode: string): string => (mode === "plan" ? (options.planModel ?? usual) : usual);
-  const model = { provider: options.provider.name, id: modelIn(rules.current.mode) };
+  const model = { provider: options.provider.name, id: modelIn(rules.current.mode, options) };
   const budget =
     options.maxBudgetUsd === undefined
       ? undefined
@@ -148,65 +144,23 @@ export async function createSession(
   // Of a secret found by its looks only the mask is on record: it must not be written in an earlier secret's place either.
   if (past.length > 0) redactor.recall(() => [...past].flatMap((event) => masksIn(JSON.stringify(event))));
   const definitions = definitionsOf(tools, answerSchema);
-  const offered = (): ToolDefinition[] => definitions.filter(({ name }) => isOffered(tools.get(name), rules.current));
-  const isShown = ({ name }: ToolDefinition): boolean => !tools.get(name)?.deferred;
-  const toolDefinitions = offered().filter(isShown);
-  const names = offered().map((tool) => tool.name);
   const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
-  const { system, parts, retell } = await openPrompt(options, model.id, {
+  const prompt = await openPrompt(options, model.id, {
     ...{ root: workspace.root, redactor, tools, policy: () => rules.current, places: placesLine },
     skills: offeredSkills?.section,
     stored: past.last("session.started")?.system,
   });
-  const request: Controlled["request"] & SessionDeps["request"] = {
-    model: model.id,
-    system,
-    tools: toolDefinitions,
-    ...defined({
-      maxOutputTokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      thinkingTokens: options.thinkingTokens,
-      effort: options.effort,
-      options: options.providerOptions,
-    }),
-  };
-  const facts = toSessionFacts(options, {
-    ...{ root: workspace.root, model, tools: names, mode: rules.current.mode, places: opened.places },
+  const { request, facts, refresh, followMode, contextWindow } = openRequest(options, {
+    ...{ model, prompt, tools, definitions, rules, root: workspace.root, places: opened.places },
     agents: startsAgents ? agents.map(({ name }) => name) : undefined,
   });
-  const followMode: Controlled["followMode"] = () => {
-    const { mode } = rules.current;
-    const { places } = placeFacts(opened.places, mode);
-    refresh();
-    const isPlanned = options.planModel !== undefined && [options.planModel, usual].includes(request.model); // nobody has chosen another
-    if (isPlanned) request.model = modelIn(mode);
-    const changes = {
-      permissionMode: mode,
-      ...defined({ places }),
-      ...(isPlanned && { model: { ...model, id: request.model } }),
-    };
-    Object.assign(facts, changes);
-    return changes;
-  };
-  const refresh = (): void => {
-    request.system = retell(request.system, request.model);
-    const all = offered();
-    const loaded = new Set(request.tools.map(({ name }) => name));
-    const later = all.filter((tool) => !isShown(tool) && loaded.has(tool.name)); // at the end, as when they were loaded
-    request.tools.splice(0, request.tools.length, ...all.filter(isShown), ...later);
-    facts.tools = all.map(({ name }) => name);
-  };
-  let known: { readonly id: string; readonly window: Promise<number> } | undefined; // asked for after every answer
-  const contextWindow = (): Promise<number> => {
-    const { model: id } = request; // a host may have chosen another one
-    if (known?.id !== id) known = { id, window: windowOf(options, { ...model, id }) };
-    return known.window;
-  };
   const deps: SessionDeps = {
     provider: ledger.count(
       sendableProvider(
-        options.fallback ? withFallback(options.provider, options.fallback) : options.provider,
+        options.fallback
+          ? (await import("../model/fallback.ts")).withFallback(options.provider, options.fallback)
+          : options.provider,
         options.catalogOverride &&
           (await import("../model/capabilities/overrides.ts")).capabilitiesFrom(options.catalogOverride, options.provider.name),
       ),
@@ -264,16 +218,16 @@ export async function createSession(
     now: options.now ?? Date.now,
   });
   const checkpoints = keptTurns(options, journal, factsAmong(tools));
-  const taskFolder = taskFolderOf(journal.location, { id, overflowDirectory });
+  const taskFolder = folders.tasks(journal.location);
   return {
     journal,
     past,
     workspace,
-    system,
-    toolDefinitions,
+    system: prompt.system,
+    toolDefinitions: request.tools,
     facts,
     controlled: {
-      ...{ facts, followMode, refresh, request, definitions, tools, parts, offers: offersOf(options) },
+      ...{ facts, followMode, refresh, request, definitions, tools, parts: prompt.parts, offers: offersOf(options) },
       ...{ policy: rules, checkpoints, workspace, memory: deps.memory, hooks: () => bound.hooks },
     },
     checkpoints,
@@ -288,10 +242,7 @@ export async function createSession(
     ],
     onWarning: opened.onWarning,
     compaction,
-    temporary: temporaryOf(
-      options.overflowDirectory === undefined && !options.sandboxClient ? overflowDirectory : undefined,
-      temporaryFolder,
-    ),
+    temporary: folders.own(),
     taskFolder,
     subagents: openSubagents(options, {
       compaction,
@@ -310,32 +261,9 @@ export async function createSession(
   };
 }
 
-/** Short: programs make sockets in there, whose paths may have some hundred characters. */
-function temporaryPlaceOf(id: string, parent: string): string {
-  return join(parent, `outrider-tmp-${shortChecksum(id)}${shortChecksum(`.${id}`)}`);
-}
-
-function temporaryOf(overflow: string | undefined, ofCommands: OwnFolder | undefined): OpenSession["temporary"] {
-  const removeOverflow = overflow === undefined ? undefined : removeAtExit(overflow);
-  return {
-    remove() {
-      removeOverflow?.();
-      ofCommands?.remove();
-    },
-  };
-}
-
 /** What the conversation shows of them already is on record, up to what compaction took away. */
 function nestedIn(instructions: Instructions, past: StoredEvents): NestedState {
   return { instructions, earlier: () => shownInstructions(past.of("tool.ended", "context.cleared", "compaction.ended")) };
-}
-
-/** Beside the journal, so that it can be read as long as that. */
-function taskFolderOf(
-  journal: string | undefined,
-  { id, overflowDirectory }: { readonly id: string; readonly overflowDirectory: string },
-): string {
-  return journal === undefined ? join(overflowDirectory, "tasks") : join(dirname(journal), "tasks", id);
 }
 
 /** As an answer of a host has them; what was not done as asked is answered. */

@@ -178,15 +178,6 @@ describe("prompts that wait", () => {
 });
 
 describe("prompts with a key", () => {
-  it("have one that is a text, and a mode that there is", async () => {
-    const { session, prompts } = open([{ text: "a" }]);
-    await assert.rejects(session.submit("one", { key: "" }), { code: "usage", message: /not empty/ });
-    await assert.rejects(session.accept("one", JSON.parse('{"key":3}')), { code: "usage" });
-    await assert.rejects(session.submit("one", JSON.parse('{"mode":"later"}')), { code: "usage", message: /queue, steer, now/ });
-    assert.deepEqual(prompts(), []);
-    await session.shutdown();
-  });
-
   it("are the same prompt when they come again: waiting, at work, done, and in another process", async () => {
     const { session, store, prompts } = open([
       { text: "a", delayMs: 30 },
