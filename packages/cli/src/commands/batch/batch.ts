@@ -12,7 +12,7 @@ import { complain } from "../../run/say.ts";
 import { print, visible } from "../../terminal/visible.ts";
 import { batchFlags, defaultsOf, settingsOf } from "./batch-flags.ts";
 import { usage } from "./batch-usage.ts";
-import { asOurs, loadFleet } from "./load-fleet.ts";
+import { asOurs, loadFleet, loadStandaloneFleet } from "./load-fleet.ts";
 import { watchBatch } from "./watch-batch.ts";
 
 /** Many tasks, each a run of its own; and what looks after them. */
@@ -25,6 +25,7 @@ export async function runBatchCommand(args: readonly string[]): Promise<number> 
 }
 
 async function choose(args: readonly string[]): Promise<number> {
+  if (args[0] === "--as-worker-of-parent" && process.send) return await (await loadStandaloneFleet()).work();
   const words = takeOwnWords(args, batchFlags);
   if (words.has("--help") || words.has("-h")) {
     await print(usage);
