@@ -31,14 +31,14 @@ export const probes = [
     key: "term",
     what: "SIGTERM while a command runs",
     script: ({ run, sleeper }) => run(sleeper),
-    look: (place, stage, how) => lookAtSignal(place, { ...how, signal: "SIGTERM" }),
+    look: (place, _stage, how) => lookAtSignal(place, { ...how, signal: "SIGTERM" }),
     isGood: ({ code, left }) => code !== undefined && left === 0,
   },
   {
     key: "kill",
     what: "SIGKILL while a command runs",
     script: ({ run, sleeper }) => run(sleeper),
-    look: (place, stage, how) => lookAtSignal(place, { ...how, signal: "SIGKILL" }),
+    look: (place, _stage, how) => lookAtSignal(place, { ...how, signal: "SIGKILL" }),
     isGood: ({ left }) => left === 0,
   },
 ];
