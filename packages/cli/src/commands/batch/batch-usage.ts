@@ -28,6 +28,7 @@ Batch.
   --fail-fast          the first that does not pass ends the batch
   --bare               no settings, instructions, hooks or servers of folders and the user
   --keep-workspaces    folders that were made for tasks stay
+  --report             a page for each run and report/index.html in the folder, which lists, sorts and groups them
   --engine restate     by workers elsewhere: --ingress URL --admin URL --store ADDRESS [--service NAME], see outrider worker --help
   --tenant NAME        whose runs they are on the engine: a tenant may have a limit of its own (outrider fleet limit)
   --quiet, --json      no progress; the summary as JSON
