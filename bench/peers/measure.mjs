@@ -80,9 +80,12 @@ async function measure(peer, stage) {
   }
 }
 
+/** So many runs, or as many as begin within half a minute: one who takes long is told by fewer. */
 async function several(count, take) {
   const taken = [];
-  for (let round = 0; round < count; round++) taken.push(await figure(take));
+  const begunAt = performance.now();
+  do taken.push(await figure(take));
+  while (taken.length < count && performance.now() - begunAt < 30_000);
   return taken;
 }
 

@@ -35,7 +35,7 @@ export function toTables({ figures, probes: probed }) {
 function toFigures({ machine, repetitions, atOnce, rows }) {
   const floor = rows.find(({ name }) => name === "bare Node");
   const head = columns.map(({ key, what }) => (key === "crowd" ? `${atOnce} ${what}` : what));
-  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} before it began; the middle one of ${repetitions} runs for the first two columns, of ${Math.ceil(repetitions / 3)} for deltas, 20 turns and going on, one run for the others. A turn is the time between two requests, a command that does nothing included. With a load above 1 for each core, believe the ratios at most.`;
+  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} before it began; the middle one of ${repetitions} runs for the first two columns, of ${Math.ceil(repetitions / 3)} for deltas, 20 turns and going on, one run for the others; fewer where they take longer than half a minute. A turn is the time between two requests, a command that does nothing included. With a load above 1 for each core, believe the ratios at most.`;
   return [
     told,
     "",
