@@ -19,7 +19,8 @@ import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { root } from "./bundle-options.mjs";
 import { fetchPackage } from "./standalone/fetch-package.mjs";
-import { linkSource } from "./standalone/link-source.mjs";
+import { fleetSource } from "./standalone/fleet-source.mjs";
+import { forBun, linkSource } from "./standalone/link-source.mjs";
 import { ownPlatform, platforms } from "./standalone/platforms.mjs";
 
 const { values: flags, positionals: wanted } = parseArgs({
@@ -27,9 +28,9 @@ const { values: flags, positionals: wanted } = parseArgs({
   options: { "no-build": { type: "boolean", default: false }, out: { type: "string", default: join(root, "dist/standalone") } },
 });
 
-main();
+await main();
 
-function main() {
+async function main() {
   const own = ownPlatform();
   if (!own) return refuse("Bun, which makes the file, does not run on this machine");
   const names = wanted.map((name) => (name === "own" ? own.name : name));
@@ -41,7 +42,8 @@ function main() {
   mkdirSync(out, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), "outrider-standalone-"));
   try {
-    for (const name of ["part-loader.mjs", "pipe-stream.mjs", "unpack-ripgrep.mjs"])
+    writeFileSync(join(folder, "fleet.gz"), gzipSync(forBun(await fleetSource()), { level: 9 }));
+    for (const name of ["part-loader.mjs", "pipe-stream.mjs", "unpack-ripgrep.mjs", "load-fleet.mjs"])
       copyFileSync(join(root, "scripts/standalone", name), join(folder, name));
     const compiler = join(fetchPackage(own.bun), own.bun.program);
     for (const platform of platforms.filter(({ name }) => names.length === 0 || names.includes(name)))

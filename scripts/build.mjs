@@ -9,6 +9,7 @@ import { noticesFile, thirdPartyNotices } from "./build-notices.mjs";
 import { directImports } from "./direct-imports.mjs";
 import { buildWeb } from "./build-web.mjs";
 import { pruneDeclarations } from "./prune-declarations.mjs";
+import { withoutDefaultValidator } from "./without-default-validator.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const runtime = join(root, "packages/runtime");
@@ -252,23 +253,6 @@ function withoutForeignMaps({ outputFiles, metafile }) {
     .map((file) => ({ name: basename(file.path), text: file.text }))
     .filter(({ name }) => !names.has(name.replace(/\.map$/, "")) || !name.endsWith(".map"))
     .map(({ name, text }) => ({ name, text: names.has(name) ? text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n") : text }));
-}
-
-/** The MCP client and server are given a validator; the one it would take itself is a third of its size, and writes code from servers' schemas. */
-function withoutDefaultValidator() {
-  return {
-    name: "without-default-validator",
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^@modelcontextprotocol\/(client|server)\/_shims$/ }, () => ({
-        path: "shims",
-        namespace: "mcp-client",
-      }));
-      onLoad({ filter: /.*/, namespace: "mcp-client" }, () => ({
-        contents:
-          'export { default as process } from "node:process"; export const CORS_IS_POSSIBLE = false; export class DefaultJsonSchemaValidator {}',
-      }));
-    },
-  };
 }
 
 async function toCommonJs(source) {

@@ -6,68 +6,101 @@ import { openPlace, openStage, runOnce } from "./stage.mjs";
 
 const { only, parts, bins, repetitions, atOnce, limitMs, probeMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const manyTurns = 20;
-const measures = { figures: measure, probes: probeAll };
+const longTurns = 100;
+const deltas = 4_000;
+/** Runs of what takes longer. */
+const fewer = Math.ceil(repetitions / 3);
 
-const stage = await openStage();
-for (const peer of peers) {
-  if (only.length > 0 && peer.name !== "bare Node" && !only.includes(peer.name)) continue;
-  const who = { name: peer.name, version: bins[peer.name]?.version };
-  const skipped = peer.package !== undefined && bins[peer.name]?.path === undefined;
-  for (const part of parts) {
-    if (part === "probes" && peer.isFloor) continue;
-    const row = skipped ? { skipped: bins[peer.name]?.reason ?? "not installed" } : await measures[part](peer);
-    process.stdout.write(`${JSON.stringify({ part, ...who, ...row })}\n`);
+const contestants = peers.filter(({ name, isFloor }) => only.length === 0 || isFloor || only.includes(name));
+// One after the other: whoever is measured has the machine to itself.
+if (parts.includes("figures")) for (const peer of contestants) await tell("figures", peer, measure);
+// All at once: how one ends depends on waiting more than on the machine.
+if (parts.includes("probes"))
+  await Promise.all(contestants.filter(({ isFloor }) => !isFloor).map((peer) => tell("probes", peer, probeAll)));
+
+async function tell(part, peer, take) {
+  const found = bins[peer.name];
+  const isSkipped = peer.package !== undefined && found?.path === undefined;
+  const row = isSkipped ? { skipped: found?.reason ?? "not installed" } : await onStage((stage) => take(peer, stage));
+  process.stdout.write(`${JSON.stringify({ part, name: peer.name, version: found?.version, ...row })}\n`);
+}
+
+async function onStage(take) {
+  const stage = await openStage();
+  try {
+    return await take(stage);
+  } finally {
+    await stage.close();
   }
 }
-await stage.close();
 
-/** What it did in each case; nothing here depends on how fast the machine is. */
-async function probeAll(peer) {
+/** What it did in each case; nothing here depends much on how fast the machine is. */
+async function probeAll(peer, stage) {
   const seen = {};
-  for (const probe of probes)
-    seen[probe.key] = await takeProbe(probe, peer, { stage, bin: bins[peer.name]?.path, limitMs: probeMs });
+  const sleeper = `sleep 31${process.pid}${peers.indexOf(peer)}`;
+  const how = { stage, bin: bins[peer.name]?.path, limitMs: probeMs, sleeper };
+  for (const probe of probes) seen[probe.key] = await takeProbe(probe, peer, how);
   return seen;
 }
 
 /** Each figure, or why there is none. The first run of all fills whatever caches there are, and is not counted. */
-async function measure(peer) {
+async function measure(peer, stage) {
   const place = openPlace(peer, { url: stage.url, bin: bins[peer.name]?.path });
   const options = { ...place.options, limitMs };
-  const run = async (words = place.words, more = {}) => {
-    stage.play(more.turns ?? 1);
+  const run = async ({ words = place.words, turns = 1, script, ...more } = {}) => {
+    if (script) stage.follow(script);
+    else stage.play(turns);
     const ran = await runOnce(words, { ...options, ...more });
-    if (stage.seen.length < (more.turns ?? 1)) throw new Error(`${stage.seen.length} requests of ${more.turns ?? 1} came`);
-    return { ...ran, first: stage.seen[0] - ran.startedAt };
+    if (stage.seen.length < turns) throw new Error(`${stage.seen.length} requests of ${turns} came`);
+    return { ...ran, first: stage.seen[0] - ran.startedAt, gaps: gapsOf(stage.seen) };
   };
+  const speak = () => ({ text: "word ".repeat(deltas) });
   try {
     const warm = await figure(() => run());
     if (warm.error !== undefined) return { skipped: warm.error };
-    const runs = [];
-    for (let round = 0; round < repetitions; round++) runs.push(await figure(() => run()));
-    const good = runs.flatMap(({ value }) => (value ? [value] : []));
+    const runs = await several(repetitions, () => run());
+    const many = await several(fewer, () => run({ turns: manyTurns }));
+    const streamed = await several(fewer, () => run({ script: speak }));
+    const memory = await several(1, () => run({ watchesMemory: true }));
+    const long = await several(1, () => run({ turns: longTurns, limitMs: limitMs * 2 }));
+    const resumed = peer.goOn ? await several(fewer, () => run({ words: peer.goOn(place.words) })) : undefined;
     return {
-      first: middle(good.map(({ first }) => first)),
-      one: middle(good.map(({ ms }) => ms)),
-      memory: shown(await figure(async () => (await run(place.words, { watchesMemory: true })).peak / 1e6)),
-      many: await middleOf(async () => (await run(place.words, { turns: manyTurns })).ms),
-      resume: peer.goOn ? await middleOf(async () => (await run(peer.goOn(place.words))).first) : null,
-      crowd: shown(await figure(() => crowd(peer))),
+      first: middleOf(runs, ({ first }) => first),
+      one: middleOf(runs, ({ ms }) => ms),
+      deltas: middleOf(streamed, ({ ms }) => ms),
+      many: middleOf(many, ({ ms }) => ms),
+      turn: middleOf(many, ({ gaps }) => middle(gaps)),
+      long: middleOf(long, ({ gaps }) => middle(gaps.slice(-10))),
+      resume: resumed ? middleOf(resumed, ({ first }) => first) : null,
+      memory: middleOf(memory, ({ peak }) => peak / 1e6),
+      crowd: middleOf(await several(1, () => crowd(peer, stage)), (ms) => ms),
     };
   } finally {
     place.remove();
   }
 }
 
-/** Of fewer runs: each takes longer. */
-async function middleOf(take) {
-  const runs = [];
-  for (let round = 0; round < Math.ceil(repetitions / 3); round++) runs.push(await figure(take));
-  const good = runs.flatMap(({ value }) => value ?? []);
-  return good.length > 0 ? middle(good) : { error: runs[0]?.error };
+/** So many runs, or as many as begin within half a minute: one who takes long is told by fewer. */
+async function several(count, take) {
+  const taken = [];
+  const begunAt = performance.now();
+  do taken.push(await figure(take));
+  while (taken.length < count && performance.now() - begunAt < 30_000);
+  return taken;
+}
+
+/** The middle one of the runs that ended well; why the first did not, where none has. */
+function middleOf(taken, pick) {
+  const good = taken.flatMap((one) => ("value" in one ? [pick(one.value)] : []));
+  return good.length > 0 ? middle(good) : { error: taken[0]?.error ?? "no run" };
+}
+
+function gapsOf(times) {
+  return times.slice(1).map((at, index) => at - times[index]);
 }
 
 /** Many at once, each in a home of its own, until the last has ended. */
-async function crowd(peer) {
+async function crowd(peer, stage) {
   const places = Array.from({ length: atOnce }, () => openPlace(peer, { url: stage.url, bin: bins[peer.name]?.path }));
   try {
     stage.play(1);
@@ -87,10 +120,6 @@ async function figure(take) {
   }
 }
 
-function shown({ value, error }) {
-  return value ?? { error };
-}
-
 function middle(numbers) {
-  return numbers.length === 0 ? { error: "no run ended well" } : numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }

@@ -59,8 +59,9 @@ export const peers = [
     goOn: ([bin]) => [bin, "exec", "resume", "--last", ...codexFlags, "ping"],
     env: () => ({ OPENAI_API_KEY: "k" }),
     prepare(home, url) {
+      const quiet = "check_for_update_on_startup = false\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n";
       const provider = `[model_providers.loop]\nname = "loop"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "OPENAI_API_KEY"\n`;
-      configure(home, ".codex/config.toml", `model_provider = "loop"\nmodel = "gpt-5"\n${provider}`);
+      configure(home, ".codex/config.toml", `model_provider = "loop"\nmodel = "gpt-5"\n${quiet}${provider}`);
     },
   },
   {

@@ -30,49 +30,46 @@ export const probes = [
   {
     key: "term",
     what: "SIGTERM while a command runs",
-    script: ({ run }) => run(sleeper),
-    look: (place, stage, limitMs) => lookAtSignal(place, stage, { limitMs, signal: "SIGTERM" }),
+    script: ({ run, sleeper }) => run(sleeper),
+    look: (place, _stage, how) => lookAtSignal(place, { ...how, signal: "SIGTERM" }),
     isGood: ({ code, left }) => code !== undefined && left === 0,
   },
   {
     key: "kill",
     what: "SIGKILL while a command runs",
-    script: ({ run }) => run(sleeper),
-    look: (place, stage, limitMs) => lookAtSignal(place, stage, { limitMs, signal: "SIGKILL" }),
+    script: ({ run, sleeper }) => run(sleeper),
+    look: (place, _stage, how) => lookAtSignal(place, { ...how, signal: "SIGKILL" }),
     isGood: ({ left }) => left === 0,
   },
 ];
 
-/** A command that is known by its words, and by nobody else's. */
-const sleeper = `sleep 31${process.pid}`;
-
-/** One probe of one contestant: what happened, or why it could not be asked. */
-export async function takeProbe(probe, peer, { stage, bin, limitMs }) {
+/** One probe of one contestant: what happened, or why it could not be asked. `sleeper`: a command that is known by its words, and nobody else's. */
+export async function takeProbe(probe, peer, { stage, bin, limitMs, sleeper }) {
   const place = openPlace(peer, { url: stage.url, bin });
   try {
-    stage.follow(probe.script);
-    const seen = await probe.look(place, stage, limitMs);
+    stage.follow((asked) => probe.script({ ...asked, sleeper }));
+    const seen = await probe.look(place, stage, { limitMs, sleeper });
     return { ...seen, good: seen.error === undefined && probe.isGood(seen) };
   } finally {
-    for (const pid of sleepers()) process.kill(pid, "SIGKILL");
+    for (const pid of sleepers(sleeper)) process.kill(pid, "SIGKILL");
     place.remove();
   }
 }
 
-async function lookAtEnd({ words, options }, stage, limitMs) {
+async function lookAtEnd({ words, options }, stage, { limitMs }) {
   const { code, ms } = await runToEnd(words, { ...options, limitMs });
   return { code, ms, requests: stage.seen.length };
 }
 
 /** The signal goes to the program alone, as a supervisor's does; what runs two seconds after its end was left behind. */
-async function lookAtSignal({ words, options }, _stage, { limitMs, signal }) {
+async function lookAtSignal({ words, options }, { limitMs, sleeper, signal }) {
   let signalledAt;
   const ended = runToEnd(words, {
     ...options,
     limitMs,
     watchesLeftovers: true,
     async onStart(child) {
-      while (child.exitCode === null && child.signalCode === null && sleepers().length === 0) await wait(50);
+      while (child.exitCode === null && child.signalCode === null && sleepers(sleeper).length === 0) await wait(50);
       signalledAt = performance.now();
       child.kill(signal);
     },
@@ -80,14 +77,16 @@ async function lookAtSignal({ words, options }, _stage, { limitMs, signal }) {
   const { code, startedAt, ms } = await ended;
   if (signalledAt === undefined || startedAt + ms < signalledAt) return { error: "it ran no command" };
   await wait(graceMs);
-  return { code, ms: startedAt + ms - signalledAt, left: sleepers().length };
+  return { code, ms: startedAt + ms - signalledAt, left: sleepers(sleeper).length };
 }
 
-function sleepers() {
-  return readdirSync("/proc").filter(isSleeper).map(Number);
+function sleepers(sleeper) {
+  return readdirSync("/proc")
+    .filter((name) => isSleeper(name, sleeper))
+    .map(Number);
 }
 
-function isSleeper(name) {
+function isSleeper(name, sleeper) {
   try {
     return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, "utf8") === `${sleeper.replace(" ", "\0")}\0`;
   } catch {

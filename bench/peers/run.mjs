@@ -1,14 +1,16 @@
 // npm run bench:peers -- [--part figures|probes] [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR] [--no-write]: peers from npm side by side with the
 // built command, on a scripted model, in a network namespace that has loopback only. Keeps what was measured in results.json and writes the tables of
-// bench/README.md and README.md from it; they are never written by hand. Figures want a quiet machine, probes do not.
-import { execFileSync, spawn } from "node:child_process";
+// bench/README.md and README.md from it; they are never written by hand. Figures want a quiet machine, probes do not. --only prints and writes nothing.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { peers } from "./peers.mjs";
 import { toComparison, toTables } from "./tables.mjs";
 
+const execute = promisify(execFile);
 const root = dirname(dirname(import.meta.dirname));
 const { values: flags } = parseArgs({
   options: {
@@ -21,13 +23,22 @@ const { values: flags } = parseArgs({
   },
 });
 
-const bins = Object.fromEntries(peers.filter((peer) => peer.package).map((peer) => [peer.name, install(peer)]));
 const only = flags.only.split(",").filter(Boolean);
+const unknown = [
+  ...flags.part.filter((part) => !["figures", "probes"].includes(part)),
+  ...only.filter((name) => !peers.some((peer) => peer.name === name)),
+];
+if (unknown.length > 0) {
+  console.error(`There is no ${unknown}. Parts are figures and probes; peers are ${peers.map(({ name }) => name).join(", ")}`);
+  process.exit(64);
+}
+const wanted = peers.filter(({ name, package: from }) => from && (only.length === 0 || only.includes(name)));
+const bins = Object.fromEntries(await Promise.all(wanted.map(async (peer) => [peer.name, await install(peer)])));
 const plan = {
   only,
   parts: flags.part,
   bins,
-  repetitions: flags.quick ? 3 : 9,
+  repetitions: flags.quick ? 3 : 5,
   atOnce: Number(flags["at-once"]),
   limitMs: 60_000,
   probeMs: 120_000,
@@ -44,25 +55,27 @@ const resultsFile = join(import.meta.dirname, "results.json");
 const results = existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, "utf8")) : {};
 const measured = await measureAll();
 for (const part of flags.part) {
-  const rows = measured.filter((row) => row.part === part).map(({ part: _, ...row }) => row);
+  const own = measured.filter((row) => row.part === part).map(({ part: _, ...row }) => row);
+  const rows = peers.flatMap(({ name }) => own.filter((row) => row.name === name));
   results[part] = { machine, repetitions: plan.repetitions, atOnce: plan.atOnce, rows };
 }
 console.log(toTables(results));
-if (!flags["no-write"]) {
+// A table of some beside one of all would compare different days.
+if (!flags["no-write"] && only.length === 0) {
   writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`);
   replace("bench/README.md", toTables(results));
   replace("README.md", toComparison(results));
 }
 
 /** From npm, into a folder of its own; what cannot be had is skipped, by name. */
-function install({ package: name, bin }) {
+async function install({ package: name, bin }) {
   const folder = join(flags.folder, name.replaceAll(/\W+/g, "-"));
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "node_modules/.bin", bin);
   try {
     if (!existsSync(path)) {
       writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", name], { cwd: folder, stdio: "pipe" });
+      await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", name], { cwd: folder });
     }
     const { version } = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
     return { path, version };
@@ -92,6 +105,8 @@ async function measureAll() {
       measured.push(JSON.parse(line));
     }
   }
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  if (child.exitCode !== 0) throw new Error(`Measuring ended with ${child.exitCode ?? child.signalCode}`);
   return measured;
 }
 

@@ -5,9 +5,12 @@ const figuresPlace = "bench/README.md#side-by-side-with-others";
 const columns = [
   { key: "first", what: "spawn to first request", unit: "ms" },
   { key: "one", what: "one answer, spawn to exit", unit: "ms" },
+  { key: "deltas", what: "an answer of 4,000 deltas, spawn to exit", unit: "ms" },
   { key: "many", what: "20 turns, spawn to exit", unit: "ms" },
-  { key: "resume", what: "resume: spawn to first request", unit: "ms" },
-  { key: "memory", what: "peak memory", unit: "MB" },
+  { key: "turn", what: "one of these turns", unit: "ms" },
+  { key: "long", what: "a turn after 90 others", unit: "ms" },
+  { key: "resume", what: "going on after 100 turns: spawn to first request", unit: "ms" },
+  { key: "memory", what: "peak memory, one answer", unit: "MB" },
   { key: "crowd", what: "at once, until the last ends", unit: "ms" },
 ];
 
@@ -32,7 +35,7 @@ export function toTables({ figures, probes: probed }) {
 function toFigures({ machine, repetitions, atOnce, rows }) {
   const floor = rows.find(({ name }) => name === "bare Node");
   const head = columns.map(({ key, what }) => (key === "crowd" ? `${atOnce} ${what}` : what));
-  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. The first two columns are the median of ${repetitions} runs, 20 turns and resuming the median of ${Math.ceil(repetitions / 3)}, the others a single run. With a load above 1 per core, trust the ratios at most.`;
+  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. The first two columns are the median of ${repetitions} runs, deltas, 20 turns and resuming the median of ${Math.ceil(repetitions / 3)}, the others a single run; fewer where one takes longer than half a minute. A turn is the time between two requests, including a command that does nothing. With a load above 1 per core, trust the ratios at most.`;
   return [
     told,
     "",

@@ -25,7 +25,11 @@ export function linkSource(dist, ripgrepHash) {
     'import { createPartReader, requireBuiltin } from "./part-loader.mjs";',
     'import { PipeStream } from "./pipe-stream.mjs";',
     'import { unpackRipgrep } from "./unpack-ripgrep.mjs";',
-    `const outriderRipgrep=async()=>({rgPath:unpackRipgrep(ripgrepFile,${JSON.stringify(ripgrepHash)})});`,
+    'import fleetFile from "./fleet.gz" with { type: "file" };',
+    'import { loadFleet } from "./load-fleet.mjs";',
+    `const ripgrep=()=>({rgPath:unpackRipgrep(ripgrepFile,${JSON.stringify(ripgrepHash)})});`,
+    "const outriderRipgrep=async()=>ripgrep();",
+    'const outriderFleet=async()=>loadFleet(fleetFile,{"@vscode/ripgrep":ripgrep},{PipeStream});',
     `const parts={${table.join(",\n")}};`,
     `${forBun(main)}(requireBuiltin,createPartReader(parts));`,
   ].join("\n");
@@ -34,11 +38,11 @@ export function linkSource(dist, ripgrepHash) {
 /** What only Node has, or what is in a file of its own there, and what takes its place. */
 const replaced = [
   ['require.importModule("@vscode/ripgrep")', "outriderRipgrep()"],
-  ['require.importModule("@outrider/fleet")', 'import("@outrider/fleet")'],
+  ['require.importModule("@outrider/fleet")', "outriderFleet()"],
   ['process.binding("tcp_wrap").TCP', "PipeStream"],
 ];
 
-function forBun(source) {
+export function forBun(source) {
   return replaced.reduce((text, [there, here]) => text.replaceAll(there, here), source);
 }
 

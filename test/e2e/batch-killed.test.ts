@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { startEffects, startWorker, taskLines } from "./batch-model.ts";
-import { lines, processesWith, run, start, tempFolder } from "./command.ts";
+import { isStandalone, lines, processesWith, run, start, tempFolder } from "./command.ts";
 
 const steps = 3;
 const tasks = 12;
@@ -117,7 +117,7 @@ describe("a batch that is killed", { skip: process.platform !== "linux" }, () =>
 
 /** Workers of this batch that live: they are named in its folder. */
 function workersOf(out: string): number[] {
-  const ours = new Set(processesWith("fleet/dist/worker.js"));
+  const ours = new Set(processesWith(isStandalone ? "--as-worker-of-parent" : "fleet/dist/worker.js"));
   try {
     return readFileSync(join(out, "workers"), "utf8")
       .split("\n")

@@ -73,6 +73,11 @@ describe("outrider batch", () => {
     const report = await run(["report", join(out, "journals"), "-o", join(out, "report")], { cwd });
     assert.equal(report.code, 0, report.stderr);
     assert.match(report.stderr, /^6 runs: written to/m);
+    const pages = (folder: string): string[] => readdirSync(join(folder, "report"), { recursive: true, encoding: "utf8" }).sort();
+    const again = `${out}-again`;
+    const own = await run(["batch", "tasks.jsonl", "--out", again, "--bare", "--quiet", "--report"], { cwd });
+    assert.deepEqual([own.code, pages(again)], [1, pages(out)], own.stderr);
+    assert.equal(pages(out).length, 8); // six pages, their list and their folder
   });
 
   it("takes tasks from a table with a template, and from stdin", async () => {

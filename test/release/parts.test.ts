@@ -185,7 +185,7 @@ describe("the program of the npm package", () => {
     }
     assert.equal(call(), "standalone: -p two words\n");
     assert.equal(call({ OUTRIDER_RUNTIME: "node" }), "node: -p two words\n");
-    // Batches are in a package of their own, which the standalone command cannot load.
+    // With the package of batches an engine may be installed, which the standalone command cannot load.
     assert.equal(call({}, ["batch", "tasks.jsonl"]), "standalone: batch tasks.jsonl\n");
     mkdirSync(join(modules, "@outrider/fleet"), { recursive: true });
     assert.equal(call({}, ["batch", "tasks.jsonl"]), "node: batch tasks.jsonl\n");

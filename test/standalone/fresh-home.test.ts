@@ -49,6 +49,25 @@ describe("a home with nothing in it, a PATH without Node, and the command", () =
     assert.match(readFileSync(page, "utf8"), /^<!doctype html>[\s\S]*<script[\s\S]*Still heron/i);
   });
 
+  it("runs a batch, also in processes of its own, and says who is a worker of an engine", async () => {
+    writeFileSync(join(project, "answer.json"), '[{"text":"Done."}]');
+    const rows = ["a", "b", "c"].map((id) =>
+      JSON.stringify({ id, prompt: "x", model: "scripted/answer.json", check: "cat notes.txt" }),
+    );
+    writeFileSync(join(project, "notes.txt"), "x\n");
+    writeFileSync(join(project, "tasks.jsonl"), rows.join("\n"));
+    for (const more of [[], ["--processes", "2"]]) {
+      const words = ["batch", "tasks.jsonl", "--bare", "--quiet", "--out", join(top, `batch-${more.length}`), ...more];
+      const { code, stdout, stderr } = await run(words, { env: plain, cwd: project });
+      assert.deepEqual([code, stdout.split("\n")[0]], [0, "3 of 3 done: 3 passed, 0 not · cost unknown"], stderr);
+    }
+    if (!isStandalone) return;
+    const engine = ["--engine", "restate", "--ingress", "http://127.0.0.1:1", "--admin", "http://127.0.0.1:1", "--store", top];
+    const refused = await run(["worker", ...engine, "--port", "39080", "--side-port", "39081"], { env: plain, cwd: project });
+    assert.equal(refused.code, 78, refused.stdout);
+    assert.match(refused.stderr, /The standalone command is no worker of an engine/);
+  });
+
   it("serves sessions", async (t) => {
     const model = await startModelServer({ replies: [{ text: "Served." }] });
     t.after(() => model.close());

@@ -55,6 +55,9 @@ export function openWorkers(options: WorkersOptions): Executor {
   };
 }
 
+/** `outrider batch WORD` is a worker, for a process that started it so. */
+const workerWord = "--as-worker-of-parent";
+
 class WorkerGone extends Error {}
 
 class Worker {
@@ -69,7 +72,10 @@ class Worker {
     const env = Object.fromEntries(
       ["PATH", "HOME", "TMPDIR", "LANG"].flatMap((name) => (options.around.env[name] ? [[name, options.around.env[name]]] : [])),
     );
-    this.#child = fork(new URL("./worker.js", import.meta.url), {
+    // The standalone command has no files beside it: it is the worker itself.
+    const [program, words] =
+      import.meta.url === "standalone:" ? ["batch", [workerWord]] : [new URL("./worker.js", import.meta.url), []];
+    this.#child = fork(program, words, {
       env,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       serialization: "advanced",

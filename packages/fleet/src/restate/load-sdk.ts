@@ -17,6 +17,12 @@ export async function loadSdk(): Promise<RestateSdk> {
   try {
     return await import("@restatedev/restate-sdk");
   } catch (error) {
-    throw new EngineFailed("The engine Restate needs its package: npm install @restatedev/restate-sdk@1.17.2", { cause: error });
+    const packages = "@restatedev/restate-sdk@1.17.2";
+    throw new EngineFailed(
+      import.meta.url === "standalone:"
+        ? `The standalone command is no worker of an engine; on Node it is: npm install -g outrider @outrider/fleet ${packages}`
+        : `The engine Restate needs its package: npm install ${packages}`,
+      { cause: error },
+    );
   }
 }

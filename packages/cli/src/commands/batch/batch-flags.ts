@@ -6,7 +6,7 @@ import { duration, positiveInteger, positiveNumber } from "../../flags/numbers.t
 import type { OwnFlags, OwnWords } from "../../flags/words.ts";
 
 export const batchFlags: OwnFlags = {
-  switches: ["--help", "-h", "--resume", "--fail-fast", "--bare", "--keep-workspaces", "--quiet", "--json", "--deny"],
+  switches: ["--help", "-h", "--resume", "--fail-fast", "--bare", "--keep-workspaces", "--report", "--quiet", "--json", "--deny"],
   values: [
     ...["--out", "--concurrency", "--processes", "--max-budget", "--rpm", "--tpm", "--retry"],
     ...["--engine", "--ingress", "--admin", "--store", "--service", "--tenant"],

@@ -28,6 +28,7 @@ Batch.
   --fail-fast          end the batch at the first task that does not pass
   --bare               use no settings, instructions, hooks or servers of folders and the user
   --keep-workspaces    keep the folders that were created for tasks
+  --report             also write a page per run and report/index.html, which lists, sorts and groups them
   --engine restate     run in workers elsewhere: --ingress URL --admin URL --store ADDRESS [--service NAME], see outrider worker --help
   --tenant NAME        whose runs these are on the engine; a tenant can have its own limit (outrider fleet limit)
   --quiet, --json      no progress; print the summary as JSON

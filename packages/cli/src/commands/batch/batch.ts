@@ -12,7 +12,7 @@ import { complain } from "../../run/say.ts";
 import { print, visible } from "../../terminal/visible.ts";
 import { batchFlags, defaultsOf, settingsOf } from "./batch-flags.ts";
 import { usage } from "./batch-usage.ts";
-import { asOurs, loadFleet } from "./load-fleet.ts";
+import { asOurs, loadFleet, loadStandaloneFleet } from "./load-fleet.ts";
 import { watchBatch } from "./watch-batch.ts";
 
 /** Many tasks, each a run of its own; and what looks after them. */
@@ -25,6 +25,7 @@ export async function runBatchCommand(args: readonly string[]): Promise<number> 
 }
 
 async function choose(args: readonly string[]): Promise<number> {
+  if (args[0] === "--as-worker-of-parent" && process.send) return await (await loadStandaloneFleet()).work();
   const words = takeOwnWords(args, batchFlags);
   if (words.has("--help") || words.has("-h")) {
     await print(usage);
@@ -83,12 +84,20 @@ async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
     });
     watch.stop();
     await print(words.has("--json") ? `${JSON.stringify(end.summary)}\n` : fleet.summaryText(end.summary));
+    if (words.has("--report")) await writeReport(folder.path);
     if (end.left > 0 && !words.has("--quiet")) complain(whyLeft(end, folder.path));
     return exitCodeOfBatch(end);
   } finally {
     watch.stop();
     setImmediate(() => process.exit()); // whatever a tool left open must not keep a finished batch alive
   }
+}
+
+/** Pages of what has been run so far; a batch of which nothing was run has none. */
+async function writeReport(path: string): Promise<void> {
+  if (!existsSync(join(path, "journals"))) return;
+  const { reportMany } = await import("../report/report-many.ts");
+  await reportMany([join(path, "journals")], join(path, "report"));
 }
 
 /** Who runs the tasks, where an engine does; a batch that was begun on one stays there. */

@@ -8,12 +8,21 @@ export async function loadFleet(): Promise<typeof Fleet> {
   } catch (error) {
     if (Object(error).code !== "ERR_MODULE_NOT_FOUND" || !String(error).includes("@outrider/fleet")) throw error;
     throw new RuntimeError("config", "Batches need the package @outrider/fleet, which is not installed beside this command", {
-      hint: process.versions["bun"]
-        ? "Batches run on Node: npm install -g outrider @outrider/fleet"
-        : "npm install -g @outrider/fleet (or npm install @outrider/fleet where outrider is installed in a project)",
+      hint: "npm install -g @outrider/fleet (or npm install @outrider/fleet where outrider is installed in a project)",
       cause: error,
     });
   }
+}
+
+/** In the standalone command the package also has what its worker processes run. */
+export async function loadStandaloneFleet(): Promise<{ work(): Promise<never> }> {
+  const { work } = (await loadFleet()) as typeof Fleet & { work(): void }; // the build of the standalone command adds it
+  return {
+    async work() {
+      work();
+      return await new Promise<never>(() => {}); // it ends with the process that started it
+    },
+  };
 }
 
 /** The package has a library of its own, and with it a class of errors of its own: the same failure in ours. */

@@ -183,5 +183,5 @@ function folderOf(words: OwnWords): string {
 /** Where the command is installed; one executable has no file of its own to start from. */
 function programFolder(): string {
   const [, file = ""] = process.argv;
-  return dirname(existsSync(file) ? realpathSync(file) : process.execPath);
+  return dirname(!process.versions["bun"] && existsSync(file) ? realpathSync(file) : process.execPath);
 }
