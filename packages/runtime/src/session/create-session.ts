@@ -154,7 +154,7 @@ export async function createSession(
   const names = offered().map((tool) => tool.name);
   const placesLine = (): string | undefined => describePlaces(opened.places, rules.current.mode);
   const startsAgents = [...tools.values()].some(({ facts }) => facts?.startsAgents);
-  const { system, parts, retell } = await openPrompt(options, model.id, {
+  const { system, parts, retell, commit } = await openPrompt(options, model.id, {
     ...{ root: workspace.root, redactor, tools, policy: () => rules.current, places: placesLine },
     skills: offeredSkills?.section,
     stored: past.last("session.started")?.system,
@@ -173,7 +173,7 @@ export async function createSession(
   };
   const facts = toSessionFacts(options, {
     ...{ root: workspace.root, model, tools: names, mode: rules.current.mode, places: opened.places },
-    agents: startsAgents ? agents.map(({ name }) => name) : undefined,
+    ...{ agents: startsAgents ? agents.map(({ name }) => name) : undefined, commit },
   });
   const followMode: Controlled["followMode"] = () => {
     const { mode } = rules.current;

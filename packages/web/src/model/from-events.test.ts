@@ -311,3 +311,34 @@ test("how an earlier turn ended stands between it and the next one; the last end
   );
   assert.equal(run.outcome.state, "stopped");
 });
+
+test("a turn that failed before any answer names the model that was asked, and no cost", () => {
+  const run = runOf([
+    { ...opened, model: { provider: "p", id: "asked" }, commit: "0123abcd" },
+    prompt("Fix it"),
+    over({ type: "failed", error: { code: "provider-bad-request", message: "No credit." }, text: "" }),
+  ]);
+  const told = [run.models, run.totals.costUsd, run.outcome.state, run.commit];
+  assert.deepEqual(told, [["asked"], undefined, "failed", "0123abcd"]);
+});
+
+test("a call that was cut off with its turn does not run any more", () => {
+  const told = [opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "sleep 600" })], 200), started("c1", 210)];
+  const lastCall = (run: RunModel): unknown => {
+    const { status, result } = run.steps[1]?.calls[0] ?? {};
+    return { status, result };
+  };
+  assert.deepEqual(lastCall(runOf(told)), { status: "running", result: "" });
+  const cut = runOf([...told, over({ type: "cancelled", cause: "abort" })]);
+  assert.deepEqual(lastCall(cut), { status: "interrupted", result: "No result" });
+});
+
+test("only what was waited for is told as waiting", () => {
+  const waitOf = (by: string, ms: number): number | undefined =>
+    runOf([
+      ...[opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "ls" })], 200)],
+      { type: "permission.requested", ms: 210, requestId: "r", callId: "c1", tool: "Bash", input: {}, reason: "" },
+      { type: "permission.resolved", ms: 210 + ms, requestId: "r", callId: "c1", decision: "deny", by, reason: "" },
+    ]).steps[1]?.calls[0]?.waitMs;
+  assert.deepEqual([waitOf("policy", 4), waitOf("policy", 60_000), waitOf("user", 4)], [undefined, 60_000, 4]);
+});
