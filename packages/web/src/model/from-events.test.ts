@@ -342,3 +342,22 @@ test("only what was waited for is told as waiting", () => {
     ]).steps[1]?.calls[0]?.waitMs;
   assert.deepEqual([waitOf("policy", 4), waitOf("policy", 60_000), waitOf("user", 4)], [undefined, 60_000, 4]);
 });
+
+test("a run takes until its last turn ends, not until somebody closes the session", () => {
+  const told = [opened, prompt("Fix it"), answer([says("Done.")], 600), over({ type: "completed", text: "Done." }, 900)];
+  assert.equal(runOf([...told, { type: "session.ended", ms: 600_900, reason: "idle" }]).durationMs, 900);
+});
+
+test("what a call waited for an answer is no part of the time it ran", () => {
+  const asked = (more: readonly Told[]): RunModel =>
+    runOf([
+      ...[opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "ls" })], 200)],
+      { type: "permission.requested", ms: 210, requestId: "r", callId: "c1", tool: "Bash", input: {}, reason: "" },
+      { type: "permission.resolved", ms: 9_210, requestId: "r", callId: "c1", decision: "allow", by: "user", reason: "" },
+      ...more,
+    ]);
+  const ran = asked([started("c1", 9_220), ended("c1", 9_520, { durationMs: 9_310 })]).steps[1];
+  assert.deepEqual([ran?.calls[0]?.tookMs, ran?.calls[0]?.waitMs, ran?.tookMs], [300, 9_000, 9_420]);
+  const refused = asked([ended("c1", 9_220, { durationMs: 9_010, status: "denied" })]).steps[1];
+  assert.equal(refused?.calls[0]?.tookMs, 10);
+});

@@ -40,7 +40,8 @@ export class RunReducer {
     const time = Date.parse(event.at);
     this.#began ??= time;
     const at = Math.max(0, time - this.#began);
-    this.#lastAt = Math.max(this.#lastAt, at);
+    // A session that nobody uses is closed long after its run is over.
+    if (event.type !== "session.ended") this.#lastAt = Math.max(this.#lastAt, at);
     this.#take(event, event.taskId === undefined ? this.#list : (this.#lists.get(event.taskId)?.list ?? this.#list), at);
   }
 
@@ -210,11 +211,14 @@ export class RunReducer {
       .map((part) => (part.type === "text" ? part.text : ""))
       .join("\n")
       .trimEnd();
+    // The time of a call counts from its announcement: what it waited for an answer is told by itself.
+    const { at: began, waitMs = 0 } = list.find(callId)?.call ?? {};
+    const tookMs = began === undefined ? Math.max(0, durationMs - waitMs) : Math.min(durationMs, at - began);
     list.endCall(callId, {
       ...{
         status,
         output,
-        tookMs: durationMs,
+        tookMs,
         at,
         exitCode: details?.exitCode,
         edits: toldEdits(details, this.#facts.cwd),
