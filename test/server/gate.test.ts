@@ -32,6 +32,7 @@ const rawCases: readonly RawCase[] = [
   { name: "another port in Host", lines: get("/healthz", "Host: 127.0.0.1:1"), status: 403 },
   { name: "no Host", lines: get("/healthz"), status: 400 },
   { name: "two Hosts", lines: get("/healthz", "Host: HOST", "Host: evil.example"), status: 400 },
+  { name: "two tokens", lines: get("/v1/sessions", ...good, "Authorization: Bearer abc"), status: 400 },
   { name: "an absolute target", lines: get("http://evil.example/healthz", "Host: HOST"), status: 400 },
   {
     name: "an Origin of elsewhere, with the token",

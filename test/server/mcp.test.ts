@@ -62,6 +62,45 @@ describe("/mcp of the server", () => {
     watch.leave();
   });
 
+  for (const era of ["legacy", "modern"] as const)
+    it(`tells how it goes while it goes, in the ${era} era`, async () => {
+      const ground = await new Ground([
+        { text: "I look.", calls: [{ name: "Glob", input: { pattern: "*" } }] },
+        { text: "Seen." },
+      ]).start();
+      const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive"] }), { era });
+      const told: (string | undefined)[] = [];
+      const onprogress = ({ message }: { message?: string | undefined }): void => void told.push(message);
+      await client.callTool({ name: "run", arguments: { prompt: "go" } }, { onprogress });
+      assert.deepEqual(told, ["I look.", "Find *", "Seen."]);
+    });
+
+  it("ends the turn of a client that gives up", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
+    const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive"] }));
+    const leaving = new AbortController();
+    const run = assert.rejects(client.callTool({ name: "run", arguments: { prompt: "go" } }, { signal: leaving.signal }));
+    const active = async (): Promise<string> => (await ground.ask("GET", "/metrics")).text;
+    while (!/prompts_active 1/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort();
+    await run;
+    while (!/prompts_active 0/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
+    const [session] = (await ground.ask("GET", "/v1/sessions")).json.sessions;
+    const watch = await ground.watch(`/v1/sessions/${session.id}/events?after=0`);
+    assert.equal((await watch.untilType("turn.ended")).data.outcome.type, "cancelled");
+    watch.leave();
+  });
+
+  it("takes no mode and no rules from a client", async () => {
+    const ground = await new Ground([{ text: "Never." }]).start();
+    const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive", "approve"] }));
+    for (const wish of [{ permissionMode: "bypassPermissions" }, { mode: "acceptEdits" }, { allowedTools: ["Bash"] }]) {
+      const refused = await client.callTool({ name: "run", arguments: { prompt: "go", ...wish } });
+      assert.equal(refused.isError, true, JSON.stringify(wish));
+    }
+    assert.deepEqual((await ground.ask("GET", "/v1/sessions")).json.sessions, []);
+  });
+
   it("is over with its token: a run that is waited for ends, and nothing more is taken", async () => {
     const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
     const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive"] }));

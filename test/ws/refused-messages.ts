@@ -29,6 +29,14 @@ export const refusedMessages: readonly (readonly [what: string, message: unknown
     "cursor must be { offset: a whole number, 0 or more }",
   ],
   ["send without input", { type: "send-background-task", taskId: "a" }, "input is required"],
+  ...[5, {}, { prompt: 5 }, { stdin: "" }, { prompt: "a", stdin: "b" }, ["a"]].map(
+    (input) =>
+      [
+        `input that is ${JSON.stringify(input)}`,
+        { type: "send-background-task", taskId: "a", input },
+        "input must be a string, { prompt: a string } or { stdin: a string }",
+      ] as const,
+  ),
   ["a group without an id", { type: "get-background-job-group" }, "groupId is required"],
   ["waiting without an id", { type: "wait-background-job-group" }, "groupId is required"],
   ["an answer without a question", { type: "permission-response", decision: "allow" }, "requestId is required"],

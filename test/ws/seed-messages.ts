@@ -121,7 +121,7 @@ describe("the seed's protocol, over the ws package", () => {
     "background tasks are listed, read, written to, stopped and closed",
     async () => {
       const start = call("Bash", {
-        command: "read line; echo got $line; sleep 600",
+        command: "read line; echo got $line; read line; echo and $line; sleep 600",
         run_in_background: true,
         description: "run",
       });
@@ -143,12 +143,13 @@ describe("the seed's protocol, over the ws package", () => {
         client.ask({ type: `${action}-background-task`, taskId, ...more }, "background_task_control_result");
       const done = (action: string) => ({ type: "background_task_control_result", action, taskId, success: true });
       assert.deepEqual(await control("send", { input: "hello\n" }), done("send"));
+      assert.deepEqual(await control("send", { input: { stdin: "more\n" } }), done("send"));
       let lines: string[] = [];
-      while (lines.length === 0) {
+      while (lines.length < 2) {
         const { page } = await client.ask({ type: "read-background-task-log", taskId }, "background_task_log");
         ({ lines } = page as { lines: string[] });
       }
-      assert.match(lines.join("\n"), /got hello/);
+      assert.match(lines.join("\n"), /got hello\n.*and more/);
       assert.deepEqual(await control("cancel", { reason: "enough" }), done("cancel"));
       assert.deepEqual(await control("close"), done("close"));
       const { success, message } = await control("close");

@@ -94,7 +94,7 @@ export class ConversationLines {
     const { dim, red, yellow } = this.#paint;
     // A no is told with its call.
     if (event.type === "permission.resolved" && event.decision === "allow")
-      return [dim(this.#line(`  allowed: ${event.reason}`))];
+      return [dim(this.#line(event.by === "user" ? "  allowed by you" : `  allowed: ${event.reason}`))];
     if (event.type !== "turn.ended" || event.taskId !== undefined) return [];
     const { outcome, modelCalls, durationMs } = event;
     if (outcome.type === "completed") {

@@ -44,4 +44,23 @@ describe("Markdown on a terminal", () => {
       "\\u001b]0;t\\u0007",
     ]);
   });
+
+  it("lays tables out in columns, and leaves alone what is none or is too wide", () => {
+    const tell = (text: string, columns = 80): string[] => {
+      const markdown = new MarkdownLines(createPaint(false), () => columns);
+      return [...[...text].flatMap((letter) => markdown.feed(letter)), ...markdown.end()];
+    };
+    const table = "| cart | before | now |\n|---|---:|:---|\n| 100 with **10 %** | 81 | `90` |\n| 漢字 \\| x | 7 |";
+    const laid = [
+      "cart           before  now",
+      "─────────────  ──────  ───",
+      "100 with 10 %      81  90",
+      "漢字 | x            7",
+    ];
+    assert.deepEqual(tell(table), laid);
+    assert.deepEqual(tell(`See:\n${table}\nEnd.`), ["See:", ...laid, "End."]);
+    assert.deepEqual(tell("| a | b |\nno table"), ["| a | b |", "no table"]);
+    assert.deepEqual(tell("| one two | three four |\n|---|---|\n| a | b |", 20).slice(-2), ["|---|---|", "| a | b |"]);
+    assert.deepEqual(tell("```\n| a |\n|---|\n```"), ["```", "| a |", "|---|", "```"]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { Paint } from "../terminal/paint.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 import { textWidth } from "../terminal/text-width.ts";
+import { isTableRow, layTable } from "./table-lines.ts";
 
 type Styled = { readonly text: string; readonly paint?: (text: string) => string };
 
@@ -10,6 +11,8 @@ export class MarkdownLines {
   readonly #columns: () => number;
   #rest = "";
   #isCode = false;
+  /** Rows of a table, whose columns are as wide as the widest of them all. */
+  #rows: string[] = [];
 
   constructor(paint: Paint, columns: () => number) {
     this.#paint = paint;
@@ -30,20 +33,42 @@ export class MarkdownLines {
   /** The text is complete: what waits is its last line, and the next text begins anew. */
   end(): string[] {
     const last = this.#rest === "" ? [] : this.#tell(this.#rest);
-    this.#rest = "";
-    this.#isCode = false;
-    return last;
+    const table = this.#endTable();
+    this.clear();
+    return [...last, ...table];
   }
 
   /** The text so far was void. */
   clear(): void {
     this.#rest = "";
     this.#isCode = false;
+    this.#rows = [];
   }
 
   #tell(raw: string): string[] {
-    const { bold, dim, yellow } = this.#paint;
     const line = terminalText(raw.replace(/\r$/, "")).replaceAll("\t", "  ");
+    if (!this.#isCode && isTableRow(line)) {
+      this.#rows.push(line);
+      return [];
+    }
+    return [...this.#endTable(), ...this.#tellLine(line)];
+  }
+
+  #endTable(): string[] {
+    const rows = this.#rows;
+    if (rows.length === 0) return [];
+    this.#rows = [];
+    const toCell = (text: string) => {
+      const parts = this.#inline(text);
+      const width = parts.reduce((all, part) => all + textWidth(part.text), 0);
+      return { text: parts.map((part) => part.paint?.(part.text) ?? part.text).join(""), width };
+    };
+    const columns = Math.max(20, this.#columns() - 1);
+    return layTable(rows, { columns, toCell }) ?? rows.flatMap((row) => this.#lay("", this.#inline(row)));
+  }
+
+  #tellLine(line: string): string[] {
+    const { bold, dim, yellow } = this.#paint;
     if (/^\s*(?:```|~~~)/.test(line)) {
       this.#isCode = !this.#isCode;
       return [dim(line)];

@@ -218,6 +218,7 @@ export function oneLine(text: string, { keepsIndent = false }: { keepsIndent?: b
 }
 
 export function toCount(count: number): string {
+  if (count >= 999_950) return `${(count / 1e6).toFixed(1).replace(".0", "")}M`;
   return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
 }
 

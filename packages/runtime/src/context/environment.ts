@@ -11,6 +11,8 @@ export type GitFacts =
       readonly type: "repository";
       /** A branch, or a commit where none is checked out. */
       readonly head: string | undefined;
+      /** The id of the commit that is checked out; undefined where there is none yet. */
+      readonly commit?: string | undefined;
       /** As `git status --short` has it; undefined when that could not be told in time. */
       readonly changes: readonly string[] | undefined;
     };

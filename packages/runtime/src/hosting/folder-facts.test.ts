@@ -24,9 +24,10 @@ function folderWith(name: string, files: Readonly<Record<string, string>>): stri
   return folder;
 }
 
-function git(cwd: string, ...words: string[]): void {
+function git(cwd: string, ...words: string[]): string {
   const who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=trunk"];
-  execFileSync("git", [...who, ...words], { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" }, stdio: "pipe" });
+  const options = { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" }, stdio: "pipe", encoding: "utf8" } as const;
+  return execFileSync("git", [...who, ...words], options).trim();
 }
 
 describe("what a new session knows of its folder", () => {
@@ -34,19 +35,24 @@ describe("what a new session knows of its folder", () => {
     const top = folderWith("repository", { "a.txt": "a", "sub/b.txt": "b" });
     git(top, "init");
     git(top, "add", ".");
+    assert.deepEqual((await look(top)).git, { type: "repository", head: "branch trunk", changes: ["A  a.txt", "A  sub/b.txt"] });
     git(top, "commit", "-m", "first");
-    assert.deepEqual((await look(top)).git, { type: "repository", head: "branch trunk", changes: [] });
+    const commit = git(top, "rev-parse", "HEAD");
+    assert.deepEqual((await look(top)).git, { type: "repository", head: "branch trunk", commit, changes: [] });
     writeFileSync(join(top, "a.txt"), "changed");
     writeFileSync(join(top, "new.txt"), "");
     const changes = [" M a.txt", "?? new.txt"];
-    assert.deepEqual((await look(top)).git, { type: "repository", head: "branch trunk", changes });
+    assert.deepEqual((await look(top)).git, { type: "repository", head: "branch trunk", commit, changes });
     const below = (await look(join(top, "sub"))).git;
     assert.equal(below?.type === "repository" && below.changes?.length, 2);
     git(top, "worktree", "add", "-b", "other", join(temp, "second"));
-    assert.deepEqual((await look(join(temp, "second"))).git, { type: "repository", head: "branch other", changes: [] });
+    assert.deepEqual((await look(join(temp, "second"))).git, { type: "repository", head: "branch other", commit, changes: [] });
+    git(top, "pack-refs", "--all");
+    assert.deepEqual((await look(join(temp, "second"))).git, { type: "repository", head: "branch other", commit, changes: [] });
     git(top, "checkout", "--detach");
     const detached = (await look(top)).git;
     assert.match(detached?.type === "repository" ? (detached.head ?? "") : "", /^no branch, at commit [0-9a-f]{12}$/);
+    assert.equal(detached?.type === "repository" && detached.commit, commit);
   });
 
   it("is only the branch where git cannot be asked", async () => {

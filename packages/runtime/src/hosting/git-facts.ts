@@ -19,7 +19,8 @@ export async function lookAtGit({ cwd, top }: Repository, env: Surroundings["env
   const folder = statSync(path).isDirectory() ? path : linked(top, path);
   if (folder === undefined) return { type: "none" };
   const isLarge = (statSync(join(folder, "index"), { throwIfNoEntry: false })?.size ?? 0) > largestIndex;
-  return { type: "repository", head: headOf(folder), changes: isLarge ? undefined : await changesIn(cwd, env, patienceMs) };
+  const changes = isLarge ? undefined : await changesIn(cwd, env, patienceMs);
+  return { type: "repository", head: headOf(folder), ...defined({ commit: commitOf(folder) }), changes };
 }
 
 /** For a status line: where it is, its branch, and how many files are changed. Undefined where there is none. */
@@ -65,9 +66,24 @@ function headOf(folder: string): string | undefined {
   return commit === undefined ? undefined : `no branch, at commit ${commit.slice(0, 12)}`;
 }
 
-function readFirst(path: string): string {
+/** A worktree keeps its own HEAD, and its branches where the repository does. */
+function commitOf(folder: string): string | undefined {
+  const head = readFirst(join(folder, "HEAD")).trim();
+  const reference = /^ref: (refs\/[\w./@+-]{1,250})$/.exec(head)?.[1];
+  if (reference === undefined) return toCommit(head);
+  if (reference.split("/").includes("..")) return undefined;
+  const shared = resolve(folder, readFirst(join(folder, "commondir")).trim() || ".");
+  const packed = readFirst(join(shared, "packed-refs"), largestIndex).split("\n");
+  return toCommit(readFirst(join(shared, reference))) ?? toCommit(packed.find((line) => line.endsWith(` ${reference}`)) ?? "");
+}
+
+function toCommit(text: string): string | undefined {
+  return /^[0-9a-f]{40,64}(?=\s|$)/.exec(text)?.[0];
+}
+
+function readFirst(path: string, most = 4096): string {
   try {
-    return statSync(path).isFile() && statSync(path).size < 4096 ? readFileSync(path, "utf8") : "";
+    return statSync(path).isFile() && statSync(path).size < most ? readFileSync(path, "utf8") : "";
   } catch {
     return ""; // no repository that can be told
   }

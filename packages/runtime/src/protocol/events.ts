@@ -439,6 +439,8 @@ export type SessionFacts = {
     /** Why there is no box. */
     reason?: string;
   };
+  /** The commit of the folder's git repository when the session began; absent where there is none, and where nobody looked. */
+  commit?: string;
   /** Where a copy in another layout is kept; absent when none is. */
   transcriptPath?: string;
   /** The style of answers that the user has chosen; absent for ours. */

@@ -14,7 +14,7 @@ import { isOffered, type SessionPrompt } from "./session-prompt.ts";
 export type RequestGround = {
   /** The one that is asked in the mode of now. */
   readonly model: ModelRef;
-  readonly prompt: Pick<SessionPrompt, "system" | "retell">;
+  readonly prompt: Pick<SessionPrompt, "system" | "retell" | "commit">;
   readonly tools: Controlled["tools"];
   readonly definitions: readonly ToolDefinition[];
   readonly rules: SessionPolicy;
@@ -47,7 +47,8 @@ export function openRequest(options: SessionOptions, ground: RequestGround): Nex
     }),
   };
   const names = offered().map(({ name }) => name);
-  const facts = toSessionFacts(options, { root, model, tools: names, mode: rules.current.mode, places, agents });
+  const { commit } = prompt;
+  const facts = toSessionFacts(options, { root, model, tools: names, mode: rules.current.mode, places, agents, commit });
 
   const refresh = (): void => {
     request.system = prompt.retell(request.system, request.model);

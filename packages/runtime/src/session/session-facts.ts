@@ -16,10 +16,12 @@ export type FactSources = {
   readonly places: CommandPlaces;
   /** The names of those that the model may start; absent where it may start none. */
   readonly agents: string[] | undefined;
+  readonly commit: string | undefined;
 };
 
 /** What everybody who watches a session is told when it starts. */
-export function toSessionFacts(options: SessionOptions, { root, model, tools, mode, places, agents }: FactSources): SessionFacts {
+export function toSessionFacts(options: SessionOptions, sources: FactSources): SessionFacts {
+  const { root, model, tools, mode, places, agents, commit } = sources;
   return {
     cwd: root,
     model,
@@ -34,7 +36,7 @@ export function toSessionFacts(options: SessionOptions, { root, model, tools, mo
       outputStyle: options.outputStyle?.name,
     }),
     ...instructionFacts(options),
-    ...defined({ agents }),
+    ...defined({ agents, commit }),
     ...pluginFacts(options.loadedPlugins),
   };
 }

@@ -26,6 +26,8 @@ export type SessionPrompt = {
   readonly system: Masked<string>;
   /** For people who want to know; one part where it comes from the record. */
   readonly parts: readonly PromptPart[];
+  /** What was checked out when the session began, where it was looked up. */
+  readonly commit?: string | undefined;
   /** The same for another model and the mode of now. One that the caller wrote stays as it is. */
   retell(system: Masked<string>, model: string): Masked<string>;
 };
@@ -41,13 +43,14 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
     const system = retell(redactor.text(stored), model);
     return { system, parts: [{ name: "given", text: system }], retell };
   }
+  const environment = systemPrompt === undefined ? await environmentOf(options, ground) : undefined;
   const own: PromptPart[] =
-    systemPrompt === undefined
+    environment !== undefined
       ? promptParts({
-          ...{ environment: await environmentOf(options, ground), session: linesFor(model), offers, language },
+          ...{ environment, session: linesFor(model), offers, language },
           ...{ isStyled: outputStyle?.keepsCoding === false, agent: agentPrompt },
         })
-      : [{ name: "given", text: systemPrompt }];
+      : [{ name: "given", text: systemPrompt ?? "" }];
   const parts: PromptPart[] = [
     ...own,
     { name: "instructions" as const, text: instructions?.text ?? "" },
@@ -58,7 +61,9 @@ export async function openPrompt(options: SessionOptions, model: string, ground:
     { name: "appended" as const, text: appendSystemPrompt ?? "" },
   ].filter(({ text }) => text !== "");
   const hidden = parts.map(({ name, text }) => ({ name, text: redactor.text(text) }));
-  return { system: redactor.text(joinParts(parts)), parts: hidden, retell };
+  const git = typeof environment === "object" ? environment.git : undefined;
+  const commit = git?.type === "repository" ? git.commit : undefined;
+  return { system: redactor.text(joinParts(parts)), parts: hidden, retell, commit };
 }
 
 /** For agents of the session, which work in the same surroundings or in another folder. */

@@ -168,11 +168,6 @@ export function Composer(props: Props): JSX.Element {
         <span class="grow" />
         {sessionId !== undefined && (
           <span class="meterline" title={context && `Context ${count(context.usedTokens)} of ${count(context.maxTokens)} tokens`}>
-            {context && (
-              <span class="hide-s hide-m dimmer">
-                {count(context.usedTokens)} of {count(context.maxTokens)}
-              </span>
-            )}
             <b>{dollars(props.costUsd)}</b>
           </span>
         )}

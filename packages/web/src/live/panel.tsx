@@ -207,9 +207,7 @@ function Costs({ run, context }: Pick<Props, "run" | "context">): JSX.Element {
         )}
         <div>
           <dt>Tokens in, out</dt>
-          <dd>
-            {count(input)}, {count(usage.output)}
-          </dd>
+          <dd>{input === 0 ? "—" : `${count(input)}, ${count(usage.output)}`}</dd>
         </div>
         <div>
           <dt>Cache hit rate</dt>

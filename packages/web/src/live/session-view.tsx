@@ -1,5 +1,6 @@
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { plural } from "../page/format.ts";
 import { Icon } from "../page/icons.tsx";
 import { plain } from "../page/text.tsx";
 import type { Api } from "./api.ts";
@@ -107,7 +108,8 @@ export function SessionView(props: Props): JSX.Element {
               {view && (
                 <>
                   {" · "}
-                  <span title={view.run.cwd}>{plain(folderName(view.run.cwd ?? ""))}</span> · {view.run.steps.length} steps
+                  <span title={view.run.cwd}>{plain(folderName(view.run.cwd ?? ""))}</span> ·{" "}
+                  {plural(view.run.steps.length, "step")}
                 </>
               )}
             </p>

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RunModel } from "../model/run-model.ts";
 import { duration, plural } from "../page/format.ts";
 import { Icon } from "../page/icons.tsx";
+import { Ending } from "../page/ending.tsx";
 import { Markdown } from "../page/markdown.tsx";
 import { StepRow } from "../page/step.tsx";
 import { plain } from "../page/text.tsx";
@@ -151,28 +152,5 @@ function Now({ run, draft, turnBegan }: { run: RunModel; draft: Draft | undefine
         interrupt
       </span>
     </p>
-  );
-}
-
-const endings = {
-  completed: ["ok", "c-ok", "Completed"],
-  failed: ["error", "c-error", "Failed"],
-  stopped: ["stopped", "c-stopped", "Stopped"],
-  interrupted: ["stopped", "c-stopped", "Interrupted"],
-  unfinished: ["warn", "c-warn", "Cut off"],
-} as const;
-
-function Ending({ run }: { run: RunModel }): JSX.Element {
-  const { outcome } = run;
-  const [icon, colour, word] = endings[outcome.state];
-  const isPlain = outcome.state === "completed" || outcome.state === "unfinished";
-  return (
-    <div class="fin">
-      <Icon name={icon} class={colour} />
-      <span>
-        <b>{word}</b>
-        {isPlain ? "." : `: ${outcome.what}.`} {outcome.cause && plain(outcome.cause)}
-      </span>
-    </div>
   );
 }

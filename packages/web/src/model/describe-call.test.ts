@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { headline, kindOf, previewOf, resultOf } from "./describe-call.ts";
+import { headline, inputText, kindOf, previewOf, readableInput, resultOf } from "./describe-call.ts";
 import { editsInInput } from "./edits.ts";
 
 const kinds = {
@@ -50,10 +50,28 @@ test("how a call went is said in a few words", () => {
   );
 });
 
+const inputs: readonly (readonly [unknown, string])[] = [
+  [{ command: 'node -e "a\\n"' }, 'node -e "a\\n"'],
+  [{ command: 'echo "a"', description: "say a", timeout: 5 }, 'command: echo "a"\ndescription: say a\ntimeout: 5'],
+  [{ prompt: "one\ntwo", background: true, model: null }, "prompt:\n  one\n  two\nbackground: true\nmodel: null"],
+  [{ todos: [] }, '{\n  "todos": []\n}'],
+  [{}, "{}"],
+  ["as it is", "as it is"],
+  [undefined, ""],
+  ["{ cut", "{ cut"],
+];
+for (const [input, text] of inputs)
+  test(`the input ${JSON.stringify(input)} is shown as people write it`, () =>
+    assert.equal(readableInput(inputText(input)), text));
+
 test("a headline is one sentence without marks", () => {
   assert.equal(headline("## `average([])` divided **by** zero. It is mended."), "average([]) divided by zero.");
   assert.equal(headline("Done. All tests pass."), "Done. All tests pass.");
   assert.equal(headline("x".repeat(300)).length, 120);
+  assert.equal(headline("## Done\n\nThe discount was applied twice. It is not now."), "The discount was applied twice.");
+  assert.equal(headline("# Summary\n## Changes\n`a.ts` is mended"), "Summary");
+  assert.equal(headline("## Done\n\n| a |\n|---|"), "Done");
+  assert.equal(headline("## The discount is taken once\n\nMore."), "The discount is taken once");
 });
 
 test("an edit that is only told by its input shows what stays and what changes", () => {

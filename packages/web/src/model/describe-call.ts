@@ -62,6 +62,23 @@ export function inputText(input: unknown): string {
   return JSON.stringify(input, null, 2) ?? "";
 }
 
+/** Input as people write it, without the quotes and backslashes of JSON; what has parts of its own, or is no JSON, stays as it is. */
+export function readableInput(text: string): string {
+  let input: unknown;
+  try {
+    input = text.startsWith("{") ? JSON.parse(text) : undefined;
+  } catch {
+    return text; // cut, or a command that begins like that
+  }
+  const fields = isFields(input) ? Object.entries(input) : [];
+  if (fields.length === 0 || fields.some(([, value]) => typeof value === "object" && value !== null)) return text;
+  return fields.map(([key, value]) => fieldText(key, String(value))).join("\n");
+}
+
+function fieldText(key: string, value: string): string {
+  return value.includes("\n") ? `${key}:\n${value.replace(/^/gm, "  ")}` : `${key}: ${value}`;
+}
+
 /** The words on the right of a call that say how it went. */
 export function resultOf(facts: { status: CallStatus; kind: CallKind; output: string; exitCode?: number | undefined }): string {
   const { status, kind, output, exitCode } = facts;
@@ -82,8 +99,10 @@ export function firstLine(text: string): string {
   return shorten(line, 300);
 }
 
-/** What a text says first, for a headline: one sentence, without the marks of Markdown. */
+/** What a text says first, for a headline: one sentence, without the marks of Markdown. A heading of a word or two ("Done") says too little. */
 export function headline(text: string): string {
+  const [, heading, rest = ""] = /^\s*#+[ \t]+([^\n]*)\n\s*([\p{L}\p{N}`*"'“(].*)/su.exec(text) ?? [];
+  if (heading !== undefined && heading.trim().split(/\s+/).length < 3) return headline(rest);
   const line = firstLine(text.replace(/^(?:\s*#+\s*|\s*[-*]\s+)/, "")).replace(/\*\*|__|`/g, "");
   const sentence = /^.{12,}?[.!?](?=\s)/.exec(line)?.[0] ?? line;
   return shorten(sentence, 120);

@@ -311,3 +311,53 @@ test("how an earlier turn ended stands between it and the next one; the last end
   );
   assert.equal(run.outcome.state, "stopped");
 });
+
+test("a turn that failed before any answer names the model that was asked, and no cost", () => {
+  const run = runOf([
+    { ...opened, model: { provider: "p", id: "asked" }, commit: "0123abcd" },
+    prompt("Fix it"),
+    over({ type: "failed", error: { code: "provider-bad-request", message: "No credit." }, text: "" }),
+  ]);
+  const told = [run.models, run.totals.costUsd, run.outcome.state, run.commit];
+  assert.deepEqual(told, [["asked"], undefined, "failed", "0123abcd"]);
+});
+
+test("a call that was cut off with its turn does not run any more", () => {
+  const told = [opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "sleep 600" })], 200), started("c1", 210)];
+  const lastCall = (run: RunModel): unknown => {
+    const { status, result } = run.steps[1]?.calls[0] ?? {};
+    return { status, result };
+  };
+  assert.deepEqual(lastCall(runOf(told)), { status: "running", result: "" });
+  const cut = runOf([...told, over({ type: "cancelled", cause: "abort" })]);
+  assert.deepEqual(lastCall(cut), { status: "interrupted", result: "No result" });
+});
+
+test("only what was waited for is told as waiting", () => {
+  const waitOf = (by: string, ms: number): number | undefined =>
+    runOf([
+      ...[opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "ls" })], 200)],
+      { type: "permission.requested", ms: 210, requestId: "r", callId: "c1", tool: "Bash", input: {}, reason: "" },
+      { type: "permission.resolved", ms: 210 + ms, requestId: "r", callId: "c1", decision: "deny", by, reason: "" },
+    ]).steps[1]?.calls[0]?.waitMs;
+  assert.deepEqual([waitOf("policy", 4), waitOf("policy", 60_000), waitOf("user", 4)], [undefined, 60_000, 4]);
+});
+
+test("a run takes until its last turn ends, not until somebody closes the session", () => {
+  const told = [opened, prompt("Fix it"), answer([says("Done.")], 600), over({ type: "completed", text: "Done." }, 900)];
+  assert.equal(runOf([...told, { type: "session.ended", ms: 600_900, reason: "idle" }]).durationMs, 900);
+});
+
+test("what a call waited for an answer is no part of the time it ran", () => {
+  const asked = (more: readonly Told[]): RunModel =>
+    runOf([
+      ...[opened, prompt("Fix it"), answer([calls("c1", "Bash", { command: "ls" })], 200)],
+      { type: "permission.requested", ms: 210, requestId: "r", callId: "c1", tool: "Bash", input: {}, reason: "" },
+      { type: "permission.resolved", ms: 9_210, requestId: "r", callId: "c1", decision: "allow", by: "user", reason: "" },
+      ...more,
+    ]);
+  const ran = asked([started("c1", 9_220), ended("c1", 9_520, { durationMs: 9_310 })]).steps[1];
+  assert.deepEqual([ran?.calls[0]?.tookMs, ran?.calls[0]?.waitMs, ran?.tookMs], [300, 9_000, 9_420]);
+  const refused = asked([ended("c1", 9_220, { durationMs: 9_010, status: "denied" })]).steps[1];
+  assert.equal(refused?.calls[0]?.tookMs, 10);
+});

@@ -8,8 +8,6 @@ import type { HookRow, PermissionRow, Picture, RunModel, RunOutcome, TokenCounts
 export type EventOptions = {
   /** What an answer cost in US dollars; null when nobody knows its price, undefined when it is told later (`RunReducer.cost`). */
   readonly priceOf?: (call: AgentEvent<"message.ended" | "side-call.ended">) => number | null | undefined;
-  readonly commit?: string | undefined;
-  readonly branch?: string | undefined;
 };
 
 /** The model of a run, event by event: a report is given all of them, a live page each as it comes. */
@@ -42,7 +40,8 @@ export class RunReducer {
     const time = Date.parse(event.at);
     this.#began ??= time;
     const at = Math.max(0, time - this.#began);
-    this.#lastAt = Math.max(this.#lastAt, at);
+    // A session that nobody uses is closed long after its run is over.
+    if (event.type !== "session.ended") this.#lastAt = Math.max(this.#lastAt, at);
     this.#take(event, event.taskId === undefined ? this.#list : (this.#lists.get(event.taskId)?.list ?? this.#list), at);
   }
 
@@ -56,10 +55,9 @@ export class RunReducer {
   }
 
   model(): RunModel {
-    const { commit, branch } = this.#options;
     return toRunModel(this.#list, {
       ...this.#facts,
-      ...known({ commit, branch, outcome: this.#outcome }),
+      ...known({ outcome: this.#outcome }),
       ...(this.#began !== undefined && { startedAt: new Date(this.#began).toISOString(), durationMs: this.#lastAt }),
       ...{ permissions: this.#permissions, hooks: [...this.#hooks.values()], side: this.#side },
       hasUnknownPrice: this.#hasUnknownPrice,
@@ -174,6 +172,7 @@ export class RunReducer {
     this.#outcome = toOutcome(outcome);
     if (this.#isUnsaid && outcome.type === "completed" && outcome.text !== "")
       list.answer({ text: outcome.text, reasoning: "", calls: [], at });
+    list.endOpenCalls();
     for (const asked of this.#asked.values()) asked.list.updateCall(asked.callId, { status: "unknown" });
     this.#asked.clear();
   }
@@ -182,9 +181,9 @@ export class RunReducer {
     const { sessionId, cwd, permissionMode, version, resumed } = event;
     if (this.#facts.id === "") {
       this.#list = new StepList(cwd);
-      this.#facts = { ...this.#facts, id: sessionId, cwd, agent: `Outrider ${version}` };
+      this.#facts = { ...this.#facts, id: sessionId, cwd, agent: `Outrider ${version}`, ...known({ commit: event.commit }) };
     } else if (resumed) this.#list.rule({ kind: "resume", title: "Session resumed" }, { at });
-    this.#facts = { ...this.#facts, mode: permissionMode };
+    this.#facts = { ...this.#facts, mode: permissionMode, ...known({ model: event.model?.id }) }; // a log from elsewhere may lack it
   }
 
   #answered(event: AgentEvent<"message.ended">, list: StepList, at: number): void {
@@ -212,11 +211,14 @@ export class RunReducer {
       .map((part) => (part.type === "text" ? part.text : ""))
       .join("\n")
       .trimEnd();
+    // The time of a call counts from its announcement: what it waited for an answer is told by itself.
+    const { at: began, waitMs = 0 } = list.find(callId)?.call ?? {};
+    const tookMs = began === undefined ? Math.max(0, durationMs - waitMs) : Math.min(durationMs, at - began);
     list.endCall(callId, {
       ...{
         status,
         output,
-        tookMs: durationMs,
+        tookMs,
         at,
         exitCode: details?.exitCode,
         edits: toldEdits(details, this.#facts.cwd),
@@ -239,7 +241,7 @@ export class RunReducer {
     const waited = at - asked.at;
     if (by === "user") this.#waited.set(callId, (this.#waited.get(callId) ?? 0) + waited);
     asked.list.updateCall(callId, { status: "unknown" });
-    asked.list.waitCall(callId, waited);
+    if (by === "user" || waited >= 1_000) asked.list.waitCall(callId, waited); // else nobody was there to wait for
     if (by === "user")
       asked.list.noteCall(callId, {
         kind: decision === "deny" ? "denied" : "permission",

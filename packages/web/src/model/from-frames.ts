@@ -58,6 +58,7 @@ class FrameReader {
 
   finish(): RunModel {
     this.#close();
+    for (const list of [this.#list, ...this.#lists.values()]) list.endOpenCalls();
     const result = this.#result;
     const { id = "session", agent = "Claude Code", ...facts } = this.#facts;
     return toRunModel(this.#list, {

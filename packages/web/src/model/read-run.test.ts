@@ -143,3 +143,9 @@ test("numbers that cannot be are taken for unknown ones", () => {
   );
   assert.deepEqual([run?.durationMs, run?.totals.costUsd], [undefined, undefined]);
 });
+
+test("a call whose result is not among the lines does not run for ever", () => {
+  const run = readRun(lines(...frames.slice(0, 3), ...frames.slice(4), { type: "result", subtype: "success", result: "Done." }));
+  const [call] = run?.steps.flatMap((step) => step.calls) ?? [];
+  assert.deepEqual([call?.status, call?.result, run?.totals.errors], ["interrupted", "No result", 0]);
+});

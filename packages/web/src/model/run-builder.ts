@@ -136,6 +136,12 @@ export class StepList {
     if (images?.length) call.images = images;
   }
 
+  /** No result will come any more. */
+  endOpenCalls(): void {
+    for (const { call } of this.#calls.values())
+      if (call.status === "running") Object.assign(call, { status: "interrupted", result: "No result" });
+  }
+
   noteCall(id: string, note: CallNote): void {
     const found = this.#calls.get(id);
     if (found) found.call.notes = [...(found.call.notes ?? []), note];
@@ -187,6 +193,8 @@ function toCall({ child, agent, ...call }: CallDraft): Call {
 export type RunFacts = Pick<RunModel, "id" | "source" | "agent"> &
   Partial<Pick<RunModel, "title" | "cwd" | "commit" | "branch" | "mode" | "startedAt" | "durationMs">> & {
     readonly outcome?: RunOutcome | undefined;
+    /** The one that was to be asked, where none has answered. */
+    readonly model?: string | undefined;
     readonly permissions?: readonly PermissionRow[];
     readonly hooks?: readonly HookRow[];
     readonly notes?: readonly string[];
@@ -201,17 +209,21 @@ export function toRunModel(list: StepList, facts: RunFacts): RunModel {
   const steps = list.finish();
   const final = steps.findLast((step) => step.kind === "answer" && step.text && step.calls.length === 0);
   const marked = steps.map((step): Step => (step === final && step === steps.at(-1) ? { ...step, isFinal: true } : step));
-  const { outcome, permissions = [], hooks = [], notes = [], costUsd, hasUnknownPrice, side, ...head } = facts;
+  const { outcome, model, permissions = [], hooks = [], notes = [], costUsd, hasUnknownPrice, side, ...head } = facts;
   const files = changedFiles(marked);
   const byModel = modelRows(marked);
   const failure = lastFailure(marked);
   const told = outcome ?? { state: "unfinished" as const, what: `it ends at step ${marked.length}` };
   const task = taskStep(marked)?.text?.text ?? "";
   const cost =
-    costUsd ?? (hasUnknownPrice ? undefined : addKnown(sumOfKnown(allSteps(marked).map((step) => step.costUsd)), side?.costUsd));
+    costUsd ??
+    (hasUnknownPrice
+      ? undefined
+      : addKnown(sumOfKnown(allSteps(marked).map((step) => step.costUsd)), side?.costUsd || undefined));
   return {
     ...head,
-    ...{ models: byModel.map(({ model }) => model), task: shorten(firstLine(task).replace(/\*\*|__/g, ""), 240) },
+    models: byModel.length === 0 && model !== undefined ? [model] : byModel.map((row) => row.model),
+    ...{ task: shorten(firstLine(task).replace(/\*\*|__/g, ""), 240) },
     outcome: { ...told, ...(told.state !== "completed" && failure && { failure }) },
     totals: { ...totalsOf(marked, files, side), ...known({ costUsd: cost }) },
     ...{ steps: marked, files, permissions, hooks, byModel },

@@ -217,14 +217,15 @@ function CostCurve({ a, b }: { a: RunModel; b: RunModel }): JSX.Element | null {
 /** What was spent by when. A step's subagents are a part of it; what no step has spent, as summaries, is there at the end. */
 function costsOf(run: RunModel): (readonly [number, number])[] {
   let cost = 0;
+  let last = 0;
   const points = run.steps.flatMap((step) => {
     const spent = allSteps([step]).reduce((sum, { costUsd = 0 }) => sum + costUsd, 0);
     if (spent === 0 || step.at === undefined) return [];
     cost += spent;
-    return [[step.at + (step.tookMs ?? 0), cost] as const];
+    last = Math.max(last, step.at + (step.modelMs ?? 0)); // an answer is paid for when it is there, not when its calls are done
+    return [[last, cost] as const];
   });
   const { costUsd } = run.totals;
-  const last = points.at(-1)?.[0] ?? 0;
   return costUsd === undefined || costUsd <= cost || points.length === 0
     ? points
     : [...points, [Math.max(last, run.durationMs ?? 0), costUsd] as const];

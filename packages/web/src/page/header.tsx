@@ -50,7 +50,8 @@ export function OutcomeHead({ run }: { run: RunModel }): JSX.Element {
       )}
       {run.task !== "" && (
         <p class="task">
-          <span class="dimmer">Task</span> {plain(run.task)} {prompt && <a href={`#step-${prompt.n}`}>Full prompt</a>}
+          <span class="dimmer">Task</span> {plain(run.task)}{" "}
+          {prompt && prompt.text?.text.trim() !== run.task && <a href={`#step-${prompt.n}`}>Full prompt</a>}
         </p>
       )}
     </section>
@@ -69,6 +70,7 @@ export function Strip({ run }: { run: RunModel }): JSX.Element {
     ["permission", totals.waitMs],
     ["subagent", totals.subagentMs],
   ];
+  const requests = run.byModel.reduce((all, row) => all + row.requests, 0);
   const more = run.models.length > 1 ? `and ${plural(run.models.length - 1, "other")}` : undefined;
   return (
     <dl class="strip">
@@ -88,7 +90,7 @@ export function Strip({ run }: { run: RunModel }): JSX.Element {
             ? `${duration(totals.waitMs)} waiting`
             : totals.modelMs > 0
               ? `${duration(totals.modelMs)} in the model`
-              : "of the model not told"}
+              : "model time not told"}
         </dd>
       </div>
       <div>
@@ -128,14 +130,7 @@ export function Strip({ run }: { run: RunModel }): JSX.Element {
       <div>
         <dt>Cost</dt>
         <dd>{dollars(totals.costUsd)}</dd>
-        <dd class="s2">
-          {totals.costUsd === undefined
-            ? "price not known"
-            : plural(
-                run.byModel.reduce((all, row) => all + row.requests, 0),
-                "request",
-              )}
-        </dd>
+        <dd class="s2">{totals.costUsd === undefined && requests > 0 ? "price unknown" : plural(requests, "request")}</dd>
       </div>
       <div>
         <dt>Changes</dt>

@@ -65,22 +65,23 @@ function list({ ordered, start, items }: Tokens.List): JSX.Element {
   return ordered ? <ol start={start === "" ? 1 : start}>{rows}</ol> : <ul>{rows}</ul>;
 }
 
-function table({ header, rows }: Tokens.Table): JSX.Element {
+function table({ header, rows, align }: Tokens.Table): JSX.Element {
+  const look = (column: number): string | undefined => (align[column] === "right" ? "num" : undefined);
   return (
     <div class="tablewrap" tabIndex={0} role="group" aria-label="Table">
       <table class="table">
         <thead>
           <tr>
-            {header.map((cell) => (
-              <th>{inline(cell.tokens)}</th>
+            {header.map((cell, at) => (
+              <th class={look(at)}>{inline(cell.tokens)}</th>
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr>
-              {row.map((cell) => (
-                <td>{inline(cell.tokens)}</td>
+              {row.map((cell, at) => (
+                <td class={look(at)}>{inline(cell.tokens)}</td>
               ))}
             </tr>
           ))}

@@ -98,7 +98,7 @@ export function ReportPage({ run, download }: { run: RunModel; download?: (() =>
                 onClick={() => chooseTab(name)}
               >
                 {name[0]?.toUpperCase()}
-                {name.slice(1)} {counts[name] !== undefined && <span class="n">{counts[name]}</span>}
+                {name.slice(1)} {counts[name] !== undefined && <span class="n">{counts[name]?.toLocaleString("en-US")}</span>}
               </button>
             ))}
           </div>

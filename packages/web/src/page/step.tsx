@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Call, Picture, Step, Subagent } from "../model/run-model.ts";
+import { readableInput } from "../model/describe-call.ts";
+import type { Call, Picture, Step, Subagent, Value } from "../model/run-model.ts";
 import { isBad } from "../model/run-builder.ts";
 import { clock, dollars, duration } from "./format.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -225,16 +226,22 @@ function CallBody({ call, path, openings }: { call: Call; path: string; openings
       {edits.map((edit) => (
         <Diff edit={edit} />
       ))}
-      {edits.length === 0 && !isPlainCommand && <Output title="Input" value={call.input} label={`Input of ${call.tool}`} wraps />}
+      {edits.length === 0 && !isPlainCommand && (
+        <Output title="Input" value={readable(call.input)} label={`Input of ${call.tool}`} wraps />
+      )}
       {call.subagent && <SubagentView subagent={call.subagent} path={path} openings={openings} />}
       {call.output && !(edits.length > 0 && call.status === "ok") && (
-        <Output title="Output" value={call.output} label={`Output of ${call.tool}`} />
+        <Output title="Output" value={call.output} label={`Output of ${call.tool}`} wraps={!call.output.text.includes("\n")} />
       )}
       {call.images?.map((picture) => (
         <PictureView picture={picture} />
       ))}
     </div>
   );
+}
+
+function readable(input: Value): Value {
+  return input.cut ? input : { text: readableInput(input.text) };
 }
 
 function SubagentView({ subagent, path, openings }: { subagent: Subagent; path: string; openings: Openings }): JSX.Element {

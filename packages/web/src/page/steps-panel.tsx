@@ -1,6 +1,7 @@
 import type { JSX, RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RunModel } from "../model/run-model.ts";
+import { Ending } from "./ending.tsx";
 import { Icon } from "./icons.tsx";
 import { outlineOf } from "./outline.ts";
 import type { Filter } from "./search.ts";
@@ -108,6 +109,7 @@ export function StepsPanel({ run, reading, search, list, isPrinting }: StepsProp
             </button>
           </div>
         )}
+        {run.outcome.state !== "completed" && <Ending run={run} />}
         <p class="foot">
           <Icon name="info" class="i-s" />
           <span>

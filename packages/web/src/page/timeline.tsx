@@ -145,8 +145,8 @@ const names: Readonly<Record<string, string>> = {
 function Legend({ run: { totals, steps } }: { run: RunModel }): JSX.Element {
   const compactions = steps.filter((step) => step.rule?.kind === "compaction").length;
   const entries: readonly (readonly [string, string, string | undefined])[] = [
-    ["model", "Model", duration(totals.modelMs)],
-    ["tool", "Tools", duration(totals.toolMs)],
+    ["model", "Model", totals.modelMs > 0 ? duration(totals.modelMs) : undefined],
+    ["tool", "Tools", totals.toolMs > 0 ? duration(totals.toolMs) : undefined],
     ["error", "Failed call", totals.errors > 0 ? String(totals.errors) : undefined],
     ["permission", "Waiting for permission", totals.waitMs > 0 ? duration(totals.waitMs) : undefined],
     ["retry", "Retry", totals.retryMs > 0 ? duration(totals.retryMs) : undefined],

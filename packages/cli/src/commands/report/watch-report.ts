@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type AgentEvent, type Outcome, RuntimeError } from "@outrider/runtime";
-import { loadCallPrice } from "@outrider/runtime/atif";
+import { type AgentEvent, isEphemeral, type Outcome, RuntimeError } from "@outrider/runtime";
+import { loadCallPrice, toTrajectoryDocument } from "@outrider/runtime/atif";
 import { type OutputFormat, replaceFileSync } from "@outrider/runtime/host";
 import { RunReducer } from "@outrider/web";
 import { toReportHtml } from "./report-html.ts";
@@ -20,12 +20,16 @@ export type ReportFileOptions = {
 export async function watchReport(format: OutputFormat, options: ReportFileOptions): Promise<OutputFormat> {
   const path = resolve(options.path);
   checkPlace(path);
-  const reducer = new RunReducer({ priceOf: await loadCallPrice(options.catalogOverride) });
-  for (const event of options.history ?? []) reducer.push(event);
+  const priceOf = await loadCallPrice(options.catalogOverride);
+  const reducer = new RunReducer({ priceOf });
+  const stored = [...(options.history ?? [])];
+  for (const event of stored) reducer.push(event);
   let failure: RuntimeError | undefined;
   const write = (): void => {
     try {
-      replaceFileSync(path, toReportHtml(reducer.model()), { mode: 0o644 & ~process.umask() });
+      const document = toTrajectoryDocument(stored, { priceOf });
+      const trajectory = document && JSON.stringify(document.trajectory, null, 2);
+      replaceFileSync(path, toReportHtml(reducer.model(), { trajectory }), { mode: 0o644 & ~process.umask() });
       failure = undefined;
     } catch (error) {
       failure = cannotWrite(path, error);
@@ -40,6 +44,7 @@ export async function watchReport(format: OutputFormat, options: ReportFileOptio
   return {
     event(event) {
       reducer.push(event);
+      if (!isEphemeral(event.type)) stored.push(event);
       return format.event(event);
     },
     async end(outcome) {

@@ -17,6 +17,7 @@ export function checkCaller({ headers, rawHeaders, url = "" }: IncomingMessage, 
   if (count(rawHeaders, "host") !== 1) throw new HttpProblem("bad-request", "A request has one Host");
   if (hosts && !hosts.has(headers.host?.toLowerCase() ?? ""))
     throw new HttpProblem("forbidden", "The server is not called by this Host (--allow-host names more)");
+  if (count(rawHeaders, "authorization") > 1) throw new HttpProblem("bad-request", "A request has one Authorization");
   const { origin } = headers;
   if (count(rawHeaders, "origin") > 1) throw new HttpProblem("bad-request", "A request has one Origin");
   if (origin !== undefined && !origins.has(origin) && !(hosts && isOwnOrigin(origin, headers.host ?? "")))

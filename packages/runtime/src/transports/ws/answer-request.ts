@@ -3,7 +3,7 @@ import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import { defined } from "../../util/defined.ts";
 import type { JobGroups } from "./job-groups.ts";
-import type { ClientMessage, ServerReply } from "./messages.ts";
+import type { ClientMessage, ServerReply, TaskInput } from "./messages.ts";
 
 /** Whose requests are answered. */
 export type Asked = { readonly session: InteractiveSession<unknown>; readonly groups: JobGroups | undefined };
@@ -40,7 +40,7 @@ export async function answerRequest({ session, groups }: Asked, message: ClientM
     case "close-background-task":
       return await control("close", message.taskId, () => session.closeBackgroundTask(message.taskId));
     case "send-background-task":
-      return await control("send", message.taskId, () => session.sendBackgroundTask(message.taskId, message.input));
+      return await control("send", message.taskId, () => session.sendBackgroundTask(message.taskId, wordsOf(message.input)));
     case "read-background-task-log": {
       const { taskId, cursor } = message;
       if (!session.getBackgroundTask(taskId)) throw new RuntimeError("not-found", `Unknown background task: ${taskId}`);
@@ -72,6 +72,10 @@ export async function answerRequest({ session, groups }: Asked, message: ClientM
     case "get-commands":
       return { type: "commands", commands: session.listCommands() };
   }
+}
+
+function wordsOf(input: TaskInput): string {
+  return typeof input === "string" ? input : (input.prompt ?? input.stdin ?? "");
 }
 
 async function submit(

@@ -18,6 +18,9 @@ type TaskEvent = Parameters<SessionEvents["background_task_event"]>[0];
 /** An image of a prompt; `data` is base64. */
 export type PromptImage = { readonly mediaType: string; readonly data: string };
 
+/** What a task is told: words for an agent, or what a program reads from stdin. */
+export type TaskInput = string | { readonly prompt?: string; readonly stdin?: string };
+
 /** Chosen by the client; what answers the request has the same. */
 export type RequestId = string | number;
 
@@ -36,7 +39,7 @@ export type ClientRequests = {
   "get-background-task": { taskId: string };
   "cancel-background-task": { taskId: string; reason?: string };
   "close-background-task": { taskId: string };
-  "send-background-task": { taskId: string; input: string };
+  "send-background-task": { taskId: string; input: TaskInput };
   "read-background-task-log": { taskId: string; cursor?: TaskLogCursor };
   "get-background-job-groups": unknown;
   "get-background-job-group": { groupId: string };

@@ -62,6 +62,13 @@ const isImages: Check = (value, name) => {
   return fits ? undefined : `${name} must be a list of { mediaType, data }`;
 };
 
+const isTaskInput: Check = (value, name) => {
+  if (typeof value === "string") return undefined;
+  const words = isRecord(value) ? [own(value, "prompt"), own(value, "stdin")].filter((word) => word !== undefined) : [];
+  const fits = words.length === 1 && typeof words[0] === "string" && words[0] !== "";
+  return fits ? undefined : `${name} must be a string, { prompt: a string } or { stdin: a string }`;
+};
+
 const isCursor: Check = (value, name) => {
   const offset = isRecord(value) ? value["offset"] : undefined;
   return Number.isSafeInteger(offset) && Number(offset) >= 0
@@ -98,7 +105,7 @@ const fieldsOf: { readonly [T in ClientMessageType]: Readonly<Record<string, Fie
   "get-background-task": { taskId: needed(isText) },
   "cancel-background-task": { taskId: needed(isText), reason: optional(isText) },
   "close-background-task": { taskId: needed(isText) },
-  "send-background-task": { taskId: needed(isText), input: needed(isText) },
+  "send-background-task": { taskId: needed(isText), input: needed(isTaskInput) },
   "read-background-task-log": { taskId: needed(isText), cursor: optional(isCursor) },
   "get-background-job-groups": {},
   "get-background-job-group": { groupId: needed(isText) },
