@@ -22,6 +22,12 @@ describe("what a text names with @", () => {
     ["@a.ts,@b.ts", "a.ts"],
     ["a\n@b.ts\tthen @c.ts", "b.ts", "c.ts"],
     ["no sign at all"],
+    ["@app/[id]/page.tsx and @app/(shop)/{a}.ts.", "app/[id]/page.tsx", "app/(shop)/{a}.ts"],
+    ["@f(1).txt, (@f(2).txt) [@g[3].txt](link)", "f(1).txt", "f(2).txt", "g[3].txt"],
+    ["@[slug].tsx @(group)/a.ts", "[slug].tsx", "(group)/a.ts"],
+    ['@app.route("/x") and @Component({ a })', "app.route", "Component"],
+    ["@a(b]c) @x)y(z", "a", "x"],
+    ["@( @[ @)"],
   ];
   for (const [text, ...expected] of cases) it(JSON.stringify(text), () => assert.deepEqual(names(text), expected));
 
@@ -31,6 +37,14 @@ describe("what a text names with @", () => {
       written.map(({ isPath }) => isPath),
       [false, true, true, true, true, true, false],
     );
+  });
+
+  it("has a shorter name where a bracket may be the writer's own", () => {
+    assert.deepEqual(findReferences("@src(see below) @src(x) @a.ts"), [
+      { written: "src", isPath: false },
+      { written: "src(x)", isPath: false, short: "src" },
+      { written: "a.ts", isPath: false },
+    ]);
   });
 
   it("may be lines of a file", () => {

@@ -34,6 +34,8 @@ export type ToolDetails = {
   exitCode?: number;
   /** The skill that was put to work. */
   skill?: string;
+  /** The subagent whose work the skill was. */
+  forkedTaskId?: string;
   /** The task that goes on after the call. */
   backgroundTaskId?: string;
   /** Where the whole output is when the model saw a shortened one. */

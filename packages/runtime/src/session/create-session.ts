@@ -177,7 +177,7 @@ export async function createSession(
     nested: options.instructions?.below && !options.sandboxClient ? nestedIn(options.instructions, past) : undefined,
     skillsOfFiles:
       options.sandboxClient || options.agent ? undefined : skills.ofFiles(workspace.root, () => offeredSkills !== undefined),
-    policy: () => skills.widen(rules.current),
+    policy: () => skills.judgeBy(rules.current),
     remember: (actions, scope) => rules.remember(actions, scope),
     updatePermissions: (updates, emit) => applyUpdates(updates, { rules, followMode, emit }),
     toolAliases: options.toolAliases,

@@ -46,6 +46,31 @@ describe("loadAgentFiles", () => {
     assert.deepEqual([warnings, ignored], [[], []]);
   });
 
+  it("reads those in folders of their own too, which are no part of their names; not behind links, not without end", async () => {
+    const at = place({
+      "project/.claude/agents/a.md": agent("name: a\ndescription: above"),
+      "project/.claude/agents/Web/a.md": agent("name: a\ndescription: below"),
+      "project/.claude/agents/Web/ui/forms.md": agent("description: forms"),
+      "project/.claude/agents/x.md/inner.md": agent("description: inner"),
+      "home/.claude/agents/team/b.md": agent("name: b\ndescription: of the user"),
+      "elsewhere/c.md": agent("name: c\ndescription: elsewhere"),
+      "project/.claude/agents/1/2/3/4/5/6/7/8/deep.md": agent("description: deep"),
+    });
+    symlinkSync(join(at.root, "../elsewhere"), join(at.root, ".claude/agents/linked"));
+    symlinkSync("..", join(at.root, ".claude/agents/Web/loop"));
+    const { agents, warnings } = await loadAgentFiles(at);
+    assert.deepEqual(
+      agents.map(({ name, description }) => [name, description]),
+      [
+        ["a", "above"],
+        ["forms", "forms"],
+        ["inner", "inner"],
+        ["b", "of the user"],
+      ],
+    );
+    assert.deepEqual(warnings, []);
+  });
+
   it("takes every field of the head, and the rest as the prompt", async () => {
     const head =
       "name: reviewer\ndescription: |\n  Reviews.\n  Twice.\ntools: Read, Grep\nmodel: opus\nmaxTurns: 4\npermissionMode: plan";

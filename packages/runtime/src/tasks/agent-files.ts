@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { parseFrontmatter } from "../context/frontmatter.ts";
 import { withoutHiddenText } from "../context/hidden-text.ts";
@@ -62,16 +62,31 @@ async function loadFolders(folders: readonly string[], reading: Reading): Promis
 }
 
 function markdownIn(folder: string, { warnings }: Notes): string[] {
-  const names = namesIn(folder)
-    .filter((name) => name.endsWith(".md"))
-    .sort();
-  if (names.length > maxFiles) warnings.push(`${folder} holds ${names.length} agents; the first ${maxFiles} by name were read`);
-  return names.slice(0, maxFiles).map((name) => join(folder, name));
+  const files = filesBelow(folder);
+  if (files.length > maxFiles) warnings.push(`${folder} holds ${files.length} agents; the first ${maxFiles} by name were read`);
+  return files.slice(0, maxFiles);
 }
 
-function namesIn(folder: string): string[] {
+/** How deep folders are looked into, and how many files are looked at in one place. */
+const maxDepth = 8;
+const lookedAt = 5000;
+
+/** By name, those of the folder before those of the folders in it. A folder behind a link is not looked into. */
+function filesBelow(folder: string, depth = 1): string[] {
+  const entries = entriesIn(folder);
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && entry.name.endsWith(".md"))
+    .map(({ name }) => join(folder, name));
+  for (const entry of depth < maxDepth ? entries.filter((entry) => entry.isDirectory()) : []) {
+    if (files.length >= lookedAt) break;
+    files.push(...filesBelow(join(folder, entry.name), depth + 1));
+  }
+  return files;
+}
+
+function entriesIn(folder: string): Dirent[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return []; // nearly nobody has all of these folders
   }

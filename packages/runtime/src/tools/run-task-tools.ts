@@ -28,8 +28,9 @@ export async function showTaskOutput(
   return { content: [{ type: "text", text: whole }] };
 }
 
-export async function stopTask(id: string, tasks: BackgroundTasks): Promise<ToolOutput> {
-  const before = tasks.get(id);
+export async function stopTask(named: string, tasks: BackgroundTasks): Promise<ToolOutput> {
+  const before = tasks.get(named);
+  const { id } = before;
   const task = await tasks.stop(id, "The model stopped it");
   const words =
     before.completedAt === undefined

@@ -37,7 +37,7 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
     case "ReadMcpResourceTool":
       return event.details?.structuredContent ?? more(event);
     default:
-      if (event.details?.skill !== undefined) return { success: true, commandName: event.details.skill };
+      if (event.details?.skill !== undefined) return skillResult(event, event.details.skill);
       return event.name.startsWith("mcp__") ? mcpResult(event) : more(event);
   }
 }
@@ -45,6 +45,14 @@ export function toToolUseResult(event: Ended, place: Place): unknown {
 export function toResultBlock(part: Ended["result"]["content"][number]): Frame {
   if (part.type === "text") return { type: "text", text: part.text };
   return toMediaBlock(part);
+}
+
+function skillResult(event: Ended, commandName: string): Frame {
+  const agentId = event.details?.forkedTaskId;
+  return {
+    ...{ success: true, commandName },
+    ...(agentId !== undefined && { status: "forked", agentId, result: ownText(event) }),
+  };
 }
 
 function mcpResult(event: Ended): unknown {

@@ -87,6 +87,7 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   const { session, prompt, turnId, hub, emitFrom } = turn;
   const emit = emitFrom();
   session.deps.provider.ledger.begin();
+  if (!prompt.tasks) session.skills.forgetRules();
   const called = await withoutText(turn.commands.called(prompt.message));
   const command = called?.type === "command" ? called : undefined;
   const keeper = command ? undefined : session.checkpoints?.forTurn({ turnId, prompt: prompt.displayInput ?? prompt.input });

@@ -95,6 +95,15 @@ describe("@file in a prompt", () => {
     assert.match(sent, /<file path="d">\n[\s\S]*x\.txt[\s\S]*<\/file>/);
   });
 
+  it("means files with brackets in their names, and what stands before a bracket where there is no such file", async () => {
+    mkdirSync(join(cwd, "app/[id]/(shop)"), { recursive: true });
+    writeFileSync(join(cwd, "app/[id]/(shop)/page(1).txt"), "of the shop\n");
+    const { sent, warnings } = await ask("(@app/[id]/(shop)/page(1).txt) and @a.txt(the first)");
+    assert.match(sent, /<file path="app\/\[id\]\/\(shop\)\/page\(1\)\.txt">\n {5}1\tof the shop\n/);
+    assert.match(sent, /<file path="a.txt">\n {5}1\tone\n/);
+    assert.deepEqual(warnings, []);
+  });
+
   it("obeys the rules that hold for the model, and tells both why a file is not there", async () => {
     const deny = [{ text: "Read(./secrets/**)", source: "settings" }];
     const { outcome, sent, warnings } = await ask("@secrets/key.txt @bin.dat @../outside.txt @./none.txt", {

@@ -105,13 +105,14 @@ class Reading {
     return { type: "input.added", input: { role: "user", content: this.#parts }, origin: "file" };
   }
 
-  async #add({ written, isPath }: WrittenReference, place: Place): Promise<void> {
+  async #add(reference: WrittenReference, place: Place): Promise<void> {
+    const { written, isPath } = reference;
     if (this.#ground.signal.aborted || this.#seen.has(`${place.folder}\0${written}`)) return;
     this.#seen.add(`${place.folder}\0${written}`);
     const resource = place.depth === 1 ? this.#resource(written) : undefined;
     if (resource) return await this.#within(written, () => this.#addResource(written, resource, place));
-    const file = await this.#find(written, place);
-    if (file) return await this.#within(written, () => this.#addFile(written, file, place));
+    const file = await this.#find(reference, place);
+    if (file) return await this.#within(file.written, () => this.#addFile(file.written, file, place));
     if (!isPath || place.depth > 1) return;
     if (++this.#missing <= maxReferences)
       this.#leaveOut({ reference: written, path: written, depth: 1, byteLength: 0 }, "there is no such file");
@@ -122,7 +123,7 @@ class Reading {
     const { root } = this.#ground.deps.workspace;
     for (const reference of written.slice(0, maxReferences)) {
       if (this.#resource(reference.written)) continue;
-      const file = await this.#find(reference.written, place);
+      const file = await this.#find(reference, place);
       if (!file || isInside(root, file.path) || this.#early.has(keyOf(file))) continue;
       this.#early.set(keyOf(file), readFileReference(file, this.#ground));
     }
@@ -135,8 +136,13 @@ class Reading {
     if (this.#overflow <= maxReferences) this.#parts.push({ type: "text", text: `[@${written} was left out.]` });
   }
 
+  async #find({ written, short = "" }: WrittenReference, place: Place): Promise<Found | undefined> {
+    const whole = await this.#findNamed(written, place);
+    return whole ?? (short === "" ? undefined : await this.#findNamed(short, place));
+  }
+
   /** Undefined for what is not there. A file that another one names lies in the project. */
-  async #find(written: string, { folder, depth }: Place): Promise<Found | undefined> {
+  async #findNamed(written: string, { folder, depth }: Place): Promise<Found | undefined> {
     const { workspace } = this.#ground.deps;
     for (const { name, lines } of depth === 1 ? [{ name: written }, parseLines(written)] : [parseLines(written)]) {
       try {
@@ -144,7 +150,7 @@ class Reading {
         if (depth > 1 && !isInside(workspace.root, path)) return undefined;
         const stat = await workspace.stat(path);
         if (stat && (stat.kind !== "other" || depth === 1))
-          return { path, size: stat.size, isFolder: stat.kind === "directory", lines };
+          return { written, path, size: stat.size, isFolder: stat.kind === "directory", lines };
       } catch {
         // a name no file system takes
       }
@@ -205,6 +211,8 @@ class Reading {
 }
 
 type Found = {
+  /** As it was named. */
+  readonly written: string;
   readonly path: string;
   readonly size: number;
   readonly isFolder: boolean;

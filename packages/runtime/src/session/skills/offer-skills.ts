@@ -23,11 +23,12 @@ export type OfferedSkills = {
 
 /** The tool with which a model uses skills, where there are any it may use. */
 export function offerSkills(options: SessionOptions, { skills, tools, taken }: Offering): OfferedSkills | undefined {
-  if (skills.offered.length === 0 || options.agent) return undefined;
+  if (!skills.mayBeUsed || options.agent) return undefined;
   const { builtinTools: wanted } = options;
   if (skillToolNames.some((name) => taken.includes(name)) || (wanted && !wanted.includes(skillToolNames[0]))) return undefined;
   for (const tool of createSkillTools(skills)) if (!tools.has(tool.name)) tools.set(tool.name, tool);
   const commands = new SessionCommands(options, skills);
   const isCommand = (name: string): boolean => commands.get(name) !== undefined;
-  return { section: describeSkills(skills.offered, skills.listing), uses: (turn) => skillUses(() => turn, isCommand) };
+  const section = skills.offered.length === 0 ? "" : describeSkills(skills.offered, skills.listing);
+  return { section, uses: (turn) => skillUses(() => turn, isCommand) };
 }

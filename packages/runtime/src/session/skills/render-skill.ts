@@ -100,7 +100,7 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
 /** The session's rules, and those of the skill. */
 export function withRules(deps: SessionDeps, skill: Skill): SessionDeps {
   const allow = rulesOf(skill.allowedTools, skill);
-  const deny = rulesOf(skill.disallowedTools, skill);
+  const deny = prohibitionsOf(skill);
   if (allow.length + deny.length === 0) return deps;
   return {
     ...deps,
@@ -109,6 +109,11 @@ export function withRules(deps: SessionDeps, skill: Skill): SessionDeps {
       return { ...policy, allow: [...policy.allow, ...allow], deny: [...policy.deny, ...deny] };
     },
   };
+}
+
+/** Whoever wrote a skill may forbid. */
+export function prohibitionsOf(skill: Skill): Rule[] {
+  return rulesOf(skill.disallowedTools, skill);
 }
 
 /** A rule that cannot be read allows nothing. */

@@ -37,6 +37,8 @@ export class SessionSkills {
   /** Folders of skills that were used: what lies in them may be read. */
   readonly active: string[] = [];
 
+  #forbidden: Policy["deny"] = [];
+
   constructor(options: SkillOptions | undefined) {
     this.#options = options;
     this.#found = options?.found ?? [];
@@ -89,6 +91,11 @@ export class SessionSkills {
     return this.#known;
   }
 
+  /** Is there one that the model may use, now or once a file of its pattern was touched? */
+  get mayBeUsed(): boolean {
+    return this.#found.some((skill) => this.mayOffer(skill) && !this.#below.includes(skill));
+  }
+
   mayOffer({ name, modelInvocable }: Skill): boolean {
     const only = this.#options?.only;
     return modelInvocable && (only === undefined || only.includes(name));
@@ -98,9 +105,20 @@ export class SessionSkills {
     return scope === "user" || (scope === "project" && ((await this.#options?.trusted()) ?? false));
   }
 
-  /** What lies beside a skill that is used may be read. */
-  widen(policy: Policy): Policy {
-    return this.active.length === 0 ? policy : { ...policy, readable: [...policy.readable, ...this.active] };
+  /** What a skill that the model uses forbids, until somebody says something new. */
+  forbid(rules: Policy["deny"]): void {
+    this.#forbidden = [...this.#forbidden, ...rules];
+  }
+
+  forgetRules(): void {
+    this.#forbidden = [];
+  }
+
+  /** What lies beside a skill that is used may be read, and what it forbids is forbidden. */
+  judgeBy(policy: Policy): Policy {
+    if (this.active.length + this.#forbidden.length === 0) return policy;
+    const { readable, deny } = policy;
+    return { ...policy, readable: [...readable, ...this.active], deny: [...deny, ...this.#forbidden] };
   }
 
   /** What the model hears when it comes to files that skills are about; undefined where there can be none. */

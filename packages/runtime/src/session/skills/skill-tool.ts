@@ -83,24 +83,28 @@ async function use(uses: SkillUses | undefined, spec: Parameters<SkillUses["use"
 /** What a model's use of a skill comes to: its text follows the result of the call, and loosens nothing. */
 export function skillUses(turn: () => SkillTurn & SkillGround, isCommand: (name: string) => boolean): SkillUses {
   return {
-    async use({ name, args }) {
+    async use({ callId, name, args }) {
       const ground = turn();
       const { skills } = ground;
       if (name === "") throw new ToolFailure("Invalid skill format: the name is empty");
       const skill = skills.get(name) ?? skills.getUnqualified(name);
       if (!skill) throw new ToolFailure(unknown(name, { skills, isCommand }));
       if (!skills.mayOffer(skill)) throw new ToolFailure(`Skill is not model-invocable: ${name}`);
-      const [{ renderSkill }, { instructionsOf, forkSkill }] = await Promise.all([
+      const [{ renderSkill, prohibitionsOf }, { instructionsOf, forkSkill }] = await Promise.all([
         import("./render-skill.ts"),
         import("./use-skill.ts"),
       ]);
       const rendered = await renderSkill({ skill, args, invocation: "model-tool" }, ground);
       const notes = rendered.notes.map((note) => `\n${note}`).join("");
       if (rendered.skill.forks) {
-        const { outcome } = await forkSkill(rendered, ground);
+        const { report, taskId } = await forkSkill(rendered, ground, callId);
+        const { outcome } = report;
         const text = outcome.type === "failed" ? outcome.error.message : outcome.text;
-        return { content: [{ type: "text", text: text + notes }], isError: outcome.type !== "completed" };
+        const isError = outcome.type !== "completed";
+        const details = isError || taskId === undefined ? undefined : { skill: name, forkedTaskId: taskId };
+        return { content: [{ type: "text", text: text + notes }], isError, ...(details && { details }) };
       }
+      skills.forbid(prohibitionsOf(rendered.skill));
       rendered.tell("completed");
       const text = [...rendered.files, instructionsOf(rendered)].join("\n\n");
       if (ground.isShown(ground.deps.redactor.text(text)))

@@ -7,6 +7,7 @@ import { findSkills, skillFolders } from "../../commands/skills/find-skills.ts";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
+import { toToolUseResult } from "../../tools/tool-use-result.ts";
 import { InteractiveSession } from "../interactive-session.ts";
 import type { SessionOptions } from "../session-options.ts";
 import type { SkillOptions } from "./session-skills.ts";
@@ -71,7 +72,7 @@ async function open(files: Files, { replies = [{ text: "done" }], skills: more, 
       return [[skillName, invocation, mode, status, ...(error === undefined ? [] : [error])].join(" ")];
     });
   };
-  return { place, cwd, session, provider, sent, told };
+  return { place, cwd, session, store, provider, sent, told };
 }
 
 const head = (fields: string): string => `---\ndescription: d\n${fields}---\n`;
@@ -164,6 +165,55 @@ describe("a skill that the model uses", () => {
     assert.equal(sent(0)[0], "go");
     assert.deepEqual(await told(), ["dig model-tool fork started", "dig model-tool fork completed"]);
   });
+
+  it("is a subagent of its call, which programs are told", async () => {
+    const { session, store } = await open(
+      { "home/.claude/skills/dig/SKILL.md": `${head("context: fork\n")}Dig.` },
+      { replies: [...calls("dig").slice(0, 1), { text: "found gold" }, { text: "done" }] },
+    );
+    await session.submit("go");
+    await session.shutdown();
+    const events = (await store.read(session.id)) as AgentEvent[];
+    const started = events.find((event) => event.type === "task.started");
+    const ended = events.find((event) => event.type === "tool.ended");
+    assert.ok(started?.type === "task.started" && ended?.type === "tool.ended");
+    assert.equal(started.callId, ended.callId);
+    assert.deepEqual(toToolUseResult(ended, { input: {}, cwd: "/" }), {
+      ...{ success: true, commandName: "dig", status: "forked" },
+      ...{ agentId: started.taskId, result: "found gold" },
+    });
+  });
+});
+
+describe("what a skill forbids", () => {
+  const touch = (name: string): ScriptStep => ({ calls: [{ name: "Bash", input: { command: `touch ${name}` } }] });
+  const files = {
+    "home/.claude/skills/mine/SKILL.md": `${head("disallowed-tools: Bash(touch:*)\n")}Mine.`,
+    "project/.claude/skills/theirs/SKILL.md": `${head("disallowed-tools: [Bash]\nallowed-tools: Write\n")}Theirs.`,
+  };
+  const permissions = { allow: [{ text: "Bash", source: "test" }] };
+
+  for (const name of ["mine", "theirs"])
+    it(`is forbidden to the end of its turn, whoever used it and wherever it is from: ${name}`, async () => {
+      const { session, cwd } = await open(files, {
+        permissions,
+        replies: [
+          touch("a"),
+          { text: "1" },
+          touch("b"),
+          { text: "2" },
+          ...calls(name).slice(0, 1),
+          touch("c"),
+          { text: "3" },
+        ].concat([touch("d"), { text: "4" }]),
+      });
+      for (const prompt of [`/${name}`, "go on", "use it", "go on"]) await session.submit(prompt);
+      await session.shutdown();
+      assert.deepEqual(
+        ["a", "b", "c", "d"].filter((file) => existsSync(join(cwd, file))),
+        ["b", "d"],
+      );
+    });
 });
 
 describe("a skill that somebody types", () => {
@@ -390,5 +440,16 @@ describe("skills for some files", () => {
     await session.submit("/deep");
     await session.shutdown();
     assert.match(sent(5).join("\n"), new RegExp(`Base directory for this skill: ${cwd}/sub/\\.claude/skills/deep\\n\\nDeep\\.`));
+  });
+
+  it("can be used by their names also where there are no others", async () => {
+    const { "home/.claude/skills/tidy/SKILL.md": _, ...others } = files;
+    const { session, sent, provider } = await open(others, { replies: [read("a.csv"), ...calls("tables")] });
+    await session.submit("go");
+    await session.shutdown();
+    assert.ok(provider.requests[0]?.tools.some(({ name }) => name === "Skill"));
+    assert.doesNotMatch(provider.requests[0]?.system ?? "", /tables|## Skills/);
+    assert.match(sent(1).join("\n"), /Use them with the tool Skill:\n- tables/);
+    assert.match(sent(2).join("\n"), /Tables\./);
   });
 });

@@ -29,7 +29,7 @@ export async function useTypedSkill(call: Omit<SkillCall, "invocation">, turn: S
     if (!skill.userInvocable) throw new RuntimeError("usage", `Skill is not user-invocable: ${skill.name}`);
     const rendered = await renderSkill({ ...call, invocation: "user-slash" }, turn);
     for (const message of rendered.notes) turn.emit({ type: "warning.raised", message });
-    if (rendered.skill.forks) return { type: "aside", run: () => forkSkill(rendered, turn) };
+    if (rendered.skill.forks) return { type: "aside", run: async () => (await forkSkill(rendered, turn)).report };
     const deps = await depsFor(rendered, turn);
     return { type: "prompt", message: toMessage(rendered, args), deps, end: () => rendered.tell("completed") };
   } catch (error) {
@@ -60,8 +60,8 @@ export function instructionsOf({ skill, text }: Pick<RenderedSkill, "skill" | "t
 }
 
 async function depsFor({ skill, trusted }: RenderedSkill, turn: SkillTurn): Promise<SessionDeps> {
-  if (!trusted) return turn.deps;
-  const deps = withRules(turn.deps, skill);
+  const deps = withRules(turn.deps, trusted ? skill : { ...skill, allowedTools: [] });
+  if (!trusted) return deps;
   const model = await modelFor(skill, turn);
   const { effort } = skill;
   if (model === undefined && effort === undefined) return deps;
@@ -87,12 +87,20 @@ async function modelFor({ model: wanted }: Skill, { deps, knownModels, emit }: S
 /** How long an answer may be that nobody asked for at length. */
 const forkSuffix = "Do exactly this and nothing beside it, and answer with your findings in at most 500 words.";
 
-export async function forkSkill(rendered: RenderedSkill, { tasks, agents, signal }: SkillTurn): Promise<TurnReport> {
+/** What came of it, and which subagent did it, if one began. */
+export type Fork = { readonly report: TurnReport; readonly taskId?: string };
+
+/** The work of a subagent, started by the call of the model where there is one. */
+export async function forkSkill(
+  rendered: RenderedSkill,
+  { tasks, agents, signal }: SkillTurn,
+  callId = `forked-command-${rendered.skill.name}`,
+): Promise<Fork> {
   const { skill, trusted, files } = rendered;
-  const fail = (error: unknown): TurnReport => {
+  const fail = (error: unknown): Fork => {
     const outcome = toOutcome(error, signal, "");
     rendered.tell("failed", outcome.type === "failed" ? outcome.error.message : outcome.type);
-    return { ...nothing, outcome };
+    return { report: { ...nothing, outcome } };
   };
   const name = skill.agent ?? "general-purpose";
   const agent = agents.find((one) => one.name === name);
@@ -105,7 +113,7 @@ export async function forkSkill(rendered: RenderedSkill, { tasks, agents, signal
     );
   try {
     const task = tasks.start({
-      callId: `forked-command-${skill.name}`,
+      callId,
       agent: narrowed(agent, trusted ? skill : { ...skill, effort: undefined }),
       description: `/${skill.name}`,
       prompt: [...files, instructionsOf(rendered), forkSuffix].join("\n\n"),
@@ -116,7 +124,7 @@ export async function forkSkill(rendered: RenderedSkill, { tasks, agents, signal
       outcome.type === "completed" ? "completed" : "failed",
       outcome.type === "failed" ? outcome.error.message : undefined,
     );
-    return { ...nothing, outcome };
+    return { report: { ...nothing, outcome }, taskId: task.taskId };
   } catch (error) {
     return fail(error);
   }

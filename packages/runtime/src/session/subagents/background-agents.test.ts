@@ -144,6 +144,34 @@ describe("an agent in the background", () => {
     assert.equal(eventsOf(events, "turn.started").length, 1, "who stops it is not told of its end");
   });
 
+  it("is known by the name it was given, to every tool", async () => {
+    const stuck = gate();
+    const launch = { ...inBackground("Look"), input: { ...(inBackground("Look").input as object), name: "bob" } };
+    const provider = cast({
+      parent: inOrder(
+        { calls: [launch] },
+        call("TaskOutput", { task_id: "bob", block: false }),
+        call("TaskStop", { task_id: "bob" }),
+        call("TaskStop", { task_id: "rob" }),
+        { text: "Stopped it." },
+      ),
+      child: async () => {
+        await stuck.opened;
+        return { text: "late" };
+      },
+    });
+    const { session, events, close } = open(provider);
+    await session.submit("go");
+    const results = eventsOf(events, "tool.ended").filter(({ taskId }) => taskId === undefined);
+    const words = results.map(({ result }) => JSON.stringify(result.content));
+    assert.match(words[1] ?? "", /agent_1 /);
+    assert.match(words[2] ?? "", /agent_1 was stopped/);
+    assert.match(words[3] ?? "", /There is no task \\"rob\\"\. There are: agent_1 \(cancelled\)/);
+    assert.equal(session.getBackgroundTask("agent_1")?.status, "cancelled");
+    stuck.open();
+    await close();
+  });
+
   it("keeps a transcript and a log of its own, without what is secret", async () => {
     const provider = cast({
       parent: inOrder({ calls: [inBackground("Look")] }, { text: "Ok." }, { text: "Heard." }),

@@ -193,8 +193,9 @@ export class TaskRegistry implements BackgroundTasks {
     return originToMetadata({ kind: "tool_call", sessionId: this.#options.sessionId, toolCallId });
   }
 
+  /** By its id, or the newest agent that was given this name. */
   get(taskId: string): BackgroundTaskState {
-    const task = this.manager.get(taskId);
+    const task = this.manager.get(taskId) ?? this.manager.list().findLast(({ metadata }) => metadata?.["name"] === taskId);
     if (task) return task;
     const known = this.manager.list().map(({ id, status }) => `${id} (${status})`);
     const there = known.length > 0 ? `There are: ${known.slice(-10).join(", ")}.` : "No task was started in this session.";
@@ -205,8 +206,8 @@ export class TaskRegistry implements BackgroundTasks {
     return this.manager.list();
   }
 
-  async news(taskId: string, wait: TaskWait): Promise<TaskNews> {
-    this.get(taskId);
+  async news(named: string, wait: TaskWait): Promise<TaskNews> {
+    const { id: taskId } = this.get(named);
     const from = this.#read.get(taskId) ?? 0;
     const because = await this.#wait(taskId, from, wait);
     const task = this.get(taskId);
@@ -219,15 +220,15 @@ export class TaskRegistry implements BackgroundTasks {
     return { task, text, omittedBytes: start - from, because };
   }
 
-  async send(taskId: string, input: string): Promise<void> {
-    this.get(taskId);
+  async send(named: string, input: string): Promise<void> {
+    const { id: taskId } = this.get(named);
     await this.manager.send(taskId, input).catch((error: unknown) => {
       throw new ToolFailure(error instanceof Error ? `${error.message}.` : String(error), { cause: error });
     });
   }
 
-  async stop(taskId: string, reason: string, by: TaskStopper = "model"): Promise<BackgroundTaskState> {
-    this.get(taskId);
+  async stop(named: string, reason: string, by: TaskStopper = "model"): Promise<BackgroundTaskState> {
+    const { id: taskId } = this.get(named);
     this.#stopping.set(taskId, by);
     await this.manager.cancel(taskId, reason);
     this.manager.markRead(taskId); // it had ended before

@@ -33,7 +33,9 @@ export async function inspectWorktree(
   const entries = status.split("\0").filter((entry) => entry !== "");
   const untracked = entries.filter((entry) => entry.startsWith("??")).length;
   const ignored = entries.filter((entry) => entry.startsWith("!!")).length;
-  const hidden = await hiddenFiles(machine, path, await ask(["ls-files", "-v", "-z"], "its index"));
+  const listed = (await ask(["ls-files", "-v", "-s", "-z"], "its index")).split("\0").flatMap(toIndexEntry);
+  const hidden = await hiddenFiles(machine, path, listed);
+  odd.push(...(await filledSubmodules(machine, path, listed)));
 
   const head = await git(path, ["symbolic-ref", "--quiet", "HEAD"]);
   if (head.text !== `refs/heads/${branch}`)
@@ -66,11 +68,35 @@ export async function isOwnCheckout(git: Git, path: string): Promise<boolean> {
   return ok && top === path && own.startsWith(`${common}/worktrees/`);
 }
 
+type IndexEntry = { readonly tag: string; readonly isSubmodule: boolean; readonly name: string };
+
+/** `H 160000 ID 0<tab>name`. */
+function toIndexEntry(line: string): IndexEntry[] {
+  const [, tag = "", mode, name = ""] = /^(.) (\d+) [^\t]*\t(.*)$/s.exec(line) ?? [];
+  return name === "" ? [] : [{ tag, isSubmodule: mode === "160000", name }];
+}
+
+/** The folder of a submodule that was not fetched is empty, and `status` is silent about what somebody puts there. */
+async function filledSubmodules(
+  machine: Pick<Workspace, "readDirectory">,
+  path: string,
+  listed: readonly IndexEntry[],
+): Promise<string[]> {
+  const filled: string[] = [];
+  for (const { isSubmodule, name } of listed)
+    if (isSubmodule && (await machine.readDirectory(join(path, name)).catch(() => [])).length > 0)
+      filled.push(`files in the submodule ${name}`);
+  return filled;
+}
+
 /** Files that the index says are not to be looked at: `status` is silent about changes in them. */
-async function hiddenFiles(machine: Pick<Workspace, "readDirectory">, path: string, listed: string): Promise<number> {
+async function hiddenFiles(
+  machine: Pick<Workspace, "readDirectory">,
+  path: string,
+  listed: readonly IndexEntry[],
+): Promise<number> {
   let count = 0;
-  for (const entry of listed.split("\0")) {
-    const [tag = "", name] = [entry[0], entry.slice(2)];
+  for (const { tag, name } of listed) {
     if (!/[a-zS]/.test(tag)) continue;
     // Left out of a sparse checkout: not there, so nobody can have changed it.
     if (tag === "S" && !(await isThere(machine, join(path, name)))) continue;

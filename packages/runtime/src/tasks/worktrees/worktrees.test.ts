@@ -193,6 +193,40 @@ describe("a worktree", () => {
     assert.match(await refused(bare), /is in no git repository/);
   });
 
+  it("is made from where the user stands, also on no branch", async () => {
+    const place = scene("git checkout -q --detach HEAD~1");
+    const before = userState(place);
+    const made = await place.prepare();
+    assert.equal(readFileSync(join(made.path, "a.txt"), "utf8"), "one\n");
+    await place.settle(made);
+    assert.equal(userState(place).replace(/^\.outrider\n/m, ""), before.replace(/^\.outrider\n/m, ""));
+  });
+
+  const inner = `git init -q -b main ../inner-$PPID-$$ && git -C ../inner-$PPID-$$ commit -q --allow-empty -m inner &&
+    git -c protocol.file.allow=always submodule --quiet add "$(realpath ../inner-$PPID-$$)" lib && git commit -qm submodule`;
+  const fetched = "git -c protocol.file.allow=always submodule --quiet update --init";
+  const inSubmodule: readonly { does: string; script: string; stays: boolean }[] = [
+    { does: "nothing", script: "true", stays: false },
+    { does: "puts a file where the submodule would be", script: "echo mine > lib/mine.txt", stays: true },
+    { does: "commits in the submodule", script: `${fetched}; git -C lib commit -q --allow-empty -m work`, stays: true },
+    { does: "changes a file of the submodule", script: `${fetched}; echo mine > lib/mine.txt`, stays: true },
+    {
+      does: "commits in the submodule and goes back",
+      script: `${fetched}; cd lib; git checkout -qb work; git commit -q --allow-empty -m w; git checkout -q --detach HEAD~1`,
+      stays: true,
+    },
+  ];
+  for (const { does, script, stays } of inSubmodule)
+    it(`of a repository with a submodule ${stays ? "stays" : "goes"} when the agent ${does}`, async () => {
+      const place = scene(inner);
+      const before = userState(place);
+      const made = await place.prepare();
+      place.sh(script, made.path);
+      await place.settle(made);
+      assert.equal(existsSync(made.path), stays);
+      assert.equal(userState(place).replace(/^\.outrider\n/m, ""), before.replace(/^\.outrider\n/m, ""));
+    });
+
   it("has another name for its branch where one called outrider is in the way", async () => {
     const place = scene("git branch outrider");
     assert.match((await place.prepare()).branch, /^outrider-task-/);

@@ -24,6 +24,10 @@ const server = `
     if (method === "tools/list" && process.argv[2] !== "never-lists")
       say(id, { tools: [{ name: "work", inputSchema: { type: "object" } }] });
     if (method === "tools/call" && process.argv[2] === "dies") process.exit(7);
+    if (method === "tools/call" && process.argv[2] === "says-nothing") console.log(JSON.stringify({ jsonrpc: "2.0", id }));
+    if (method === "tools/call" && process.argv[2] === "storms") say(id, { content: [{ type: "text", text: "worked" }] });
+    if (method === "tools/list" && process.argv[2] === "storms")
+      setInterval(() => { for (let n = 0; n < 100; n++) console.log('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'); }, 5);
   });`;
 
 before(async () => {
@@ -119,6 +123,20 @@ describe("a server that was one", () => {
     await assert.rejects(mcp.call("mcp__s__work", {}, new AbortController().signal), /closed/);
     assert.equal(mcp.states[0]?.status, "pending");
     assert.match(mcp.states[0]?.error ?? "", /tried again/);
+  });
+
+  it("fails the call that it answers with nothing", async () => {
+    const { mcp } = await connect(program("says-nothing"));
+    await assert.rejects(mcp.call("mcp__s__work", {}, new AbortController().signal), /neither a result nor an error/);
+    assert.equal(mcp.states[0]?.status, "connected");
+  });
+
+  it("is worked with while it says again and again that its tools have changed", async () => {
+    const { mcp } = await connect(program("storms"));
+    for (let count = 0; count < 20; count++) {
+      assert.equal(await mcp.call("mcp__s__work", {}, new AbortController().signal), "worked");
+    }
+    await mcp.close();
   });
 
   it("keeps nobody waiting who has given up", async () => {

@@ -6,6 +6,7 @@ import { listServerTools } from "./call-server.ts";
 import { failureOf, httpStatusOf } from "./connect-failure.ts";
 import { toTool } from "./mcp-tool.ts";
 import type { ReachOptions } from "./reach-options.ts";
+import { listAgain } from "./list-again.ts";
 import { reachServer, Unreachable } from "./reach-server.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import type { ServerPrompt } from "./server-prompt.ts";
@@ -181,13 +182,14 @@ export class ServerConnection {
   /** Hears of changes: in the newer protocol a server tells only those who have asked for it. */
   async #listen(client: Client): Promise<void> {
     const { onToolsChanged } = this.#options;
-    client.setNotificationHandler("notifications/tools/list_changed", async () => {
+    const { signal } = this.#stop;
+    const toolsAgain = listAgain(async () => {
       await this.#listTools(client).catch(() => {}); // the old list stays
       onToolsChanged();
-    });
-    client.setNotificationHandler("notifications/prompts/list_changed", async () => {
-      await this.#listPrompts(client);
-    });
+    }, signal);
+    const promptsAgain = listAgain(() => this.#listPrompts(client), signal);
+    client.setNotificationHandler("notifications/tools/list_changed", async () => toolsAgain());
+    client.setNotificationHandler("notifications/prompts/list_changed", async () => promptsAgain());
     if (client.getProtocolEra() !== "modern") return;
     const { tools, prompts } = client.getServerCapabilities() ?? {};
     const filter = {
@@ -195,7 +197,7 @@ export class ServerConnection {
       ...(prompts?.listChanged && { promptsListChanged: true }),
     };
     const { connectTimeoutMs: timeout } = this.#options;
-    if (Object.keys(filter).length > 0) await client.listen(filter, { timeout, signal: this.#stop.signal }).catch(() => {}); // it works without news
+    if (Object.keys(filter).length > 0) await client.listen(filter, { timeout, signal }).catch(() => {}); // it works without news
   }
 
   #lose(client: Client): void {

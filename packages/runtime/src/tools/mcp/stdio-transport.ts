@@ -5,6 +5,7 @@ import { endProcesses, killAtExit } from "../../workspace/process-sweep.ts";
 import { type BoundedLine, boundedLines } from "./bounded-lines.ts";
 import { toShortMessage } from "./oversized-message.ts";
 import type { McpMessage, McpTransport } from "./transport.ts";
+import { toWellFormedAnswer } from "./well-formed-answer.ts";
 
 export type StdioOptions = {
   readonly command: string;
@@ -19,6 +20,7 @@ type Handle = { ref?(): void; unref?(): void };
 
 const graceMs = 500;
 const settleMs = 200;
+const newsMs = 20;
 const maxLastWords = 300;
 const keptStderr = 2_000;
 /** A banner has fewer lines. A program that prints on and on is no server, and reading it would take all our time. */
@@ -36,6 +38,9 @@ export class StdioTransport implements McpTransport {
   #exited: Promise<void> = Promise.resolve();
   /** The requests that wait for an answer. */
   readonly #asked = new Set<string | number>();
+  /** That a list has changed, as it was told last. */
+  #lastNews: { readonly text: string; readonly message?: McpMessage } = { text: "" };
+  #held: NodeJS.Timeout | undefined;
   #stderr = "";
   #problem: string | undefined;
   #ending = false;
@@ -124,6 +129,7 @@ export class StdioTransport implements McpTransport {
   }
 
   async #close(): Promise<void> {
+    clearTimeout(this.#held);
     const child = this.#child;
     this.#child = undefined;
     if (!child?.pid) return this.#guarded?.release();
@@ -150,8 +156,13 @@ export class StdioTransport implements McpTransport {
     try {
       let strange = 0;
       for await (const line of boundedLines(stdout)) {
-        const message = this.#toMessage(line);
         const text = line.type === "line" ? line.text.trim() : line.start;
+        if (text !== "" && text === this.#lastNews.text) {
+          this.#holdNews();
+          continue;
+        }
+        const message = this.#toMessage(line);
+        if (message?.method?.endsWith("/list_changed")) this.#lastNews = { text, message };
         if (message) {
           strange = 0;
           if (message.method === undefined && message.id !== undefined) this.#asked.delete(message.id);
@@ -171,8 +182,18 @@ export class StdioTransport implements McpTransport {
     this.onclose?.();
   }
 
+  /** The same news again: all of it that comes within a moment is told once, at its end. */
+  #holdNews(): void {
+    this.#held ??= setTimeout(() => {
+      this.#held = undefined;
+      if (this.#lastNews.message) this.onmessage?.(this.#lastNews.message);
+    }, newsMs).unref();
+  }
+
   #toMessage(line: BoundedLine): McpMessage | undefined {
-    return line.type === "line" ? parseMessage(line.text.trim()) : toShortMessage(line, this.#asked);
+    if (line.type !== "line") return toShortMessage(line, this.#asked);
+    const message = parseMessage(line.text.trim());
+    return message && toWellFormedAnswer(message, this.#asked);
   }
 }
 

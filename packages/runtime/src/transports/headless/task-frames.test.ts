@@ -198,6 +198,19 @@ describe("Claude Code's frames of a subagent", () => {
   });
 });
 
+describe("the end of a subagent that failed", () => {
+  it("says why", async () => {
+    const run = await record([
+      script[0] ?? {},
+      { fail: { code: "provider-bad-request", message: "no such thing" } },
+      { text: "oh" },
+    ]);
+    const frames = await encode(createClaudeFormat("stream-json", ids), run);
+    const { patch } = frames.find(({ subtype }) => subtype === "task_updated") as unknown as { patch: Record<string, unknown> };
+    assert.deepEqual({ ...patch, end_time: 0 }, { status: "failed", end_time: 0, error: "no such thing" });
+  });
+});
+
 describe("other frames", () => {
   it("say of a subagent only what the call that started it says", async () => {
     const run = await record(script);

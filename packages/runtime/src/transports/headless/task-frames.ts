@@ -115,7 +115,10 @@ export class TaskFrames {
       {
         subtype: "task_updated",
         ...runOf(task.started),
-        patch: { status, end_time: Date.parse(event.at) },
+        patch: {
+          ...{ status, end_time: Date.parse(event.at) },
+          ...(event.outcome.type === "failed" && { error: event.outcome.error.message }),
+        },
       },
       {
         subtype: "task_notification",

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { McpMessage } from "./transport.ts";
+import { toWellFormedAnswer } from "./well-formed-answer.ts";
+
+const asked = new Set<string | number>([1, "two"]);
+const take = (message: object): McpMessage => toWellFormedAnswer(message as McpMessage, asked);
+const failure = (id: string | number, message: string, code = -32603): object => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message },
+});
+
+describe("an answer of a server", () => {
+  it("stays as it is where it is well made, and where nobody has asked", () => {
+    const others = [
+      { jsonrpc: "2.0", id: 1, result: { a: 1 } },
+      { jsonrpc: "2.0", id: "two", error: { code: 7, message: "no", data: { more: true } } },
+      { jsonrpc: "2.0", id: 9 },
+      { jsonrpc: "2.0", method: "notifications/progress", params: {} },
+      { jsonrpc: "2.0", id: 1, method: "roots/list" },
+    ];
+    for (const message of others) assert.deepEqual(take(message), message);
+  });
+
+  const cases: readonly (readonly [string, object, object])[] = [
+    ["without a result", { jsonrpc: "2.0", id: 1 }, failure(1, "The server's answer has neither a result nor an error")],
+    [
+      "with nothing as its result",
+      { id: 1, result: null },
+      failure(1, "The server's answer has a result that is no object: null"),
+    ],
+    ["with a text", { id: 1, result: "done" }, failure(1, 'The server\'s answer has a result that is no object: "done"')],
+    ["with a list", { id: 1, result: [1] }, failure(1, "The server's answer has a result that is no object: [1]")],
+    ["with a result and an error", { id: 1, result: {}, error: { code: 1, message: "x" } }, failure(1, "x", 1)],
+    ["with a result and no error", { id: 1, result: {}, error: null }, { jsonrpc: "2.0", id: 1, result: {} }],
+    ["with an error that is a text", { id: 1, error: "broken" }, failure(1, "broken")],
+    ["with an error without words", { id: 1, error: { code: "E1" } }, failure(1, '{"code":"E1"}')],
+    ["without its version", { id: "two", result: {} }, { jsonrpc: "2.0", id: "two", result: {} }],
+    ["with its number as a text", { id: "1", result: {} }, { jsonrpc: "2.0", id: 1, result: {} }],
+  ];
+  for (const [what, message, expected] of cases)
+    it(`${what} becomes one that can be read`, () => assert.deepEqual(take(message), expected));
+});
