@@ -53,7 +53,7 @@ export async function runOnce(args: Arguments): Promise<number> {
       await closeAll(complain, [close]);
       throw error;
     });
-    const begun = seen.ended !== undefined; // else the session could not be opened
+    const begun = !!seen.ended; // else the session could not be opened
     signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun });
     timer.exitCode = signals.exitCode; // a deadline that passes while the run closes changes nothing any more
     const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun }));

@@ -45,7 +45,7 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
   },
   async execute({ todos }, { memory }) {
     const list = todoList(memory);
-    const told = { oldTodos: list.todos.map((todo) => ({ ...todo })), newTodos: todos };
+    const told = { oldTodos: [...list.todos], newTodos: todos };
     list.todos = todos;
     return { content: [{ type: "text", text: inShort(todos) }], details: { told } };
   },

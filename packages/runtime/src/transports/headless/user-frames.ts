@@ -75,7 +75,7 @@ function metaOf(event: AgentEvent<"tool.ended">, run: RunTotals): Frame {
 /** In Claude Code's words: `user-rejected` is a no that ends the turn, and a question that nobody was there to answer. */
 function kindOf({ by, endsTurn }: AgentEvent<"permission.decided">, run: RunTotals): string {
   if (endsTurn) return "user-rejected";
-  const isDecided = by === "rule" || by === "hook" || by === "user" || run.facts?.permissionMode === "dontAsk";
+  const isDecided = ["rule", "hook", "user"].includes(by) || run.facts?.permissionMode === "dontAsk";
   return isDecided ? "permission-rule" : "user-rejected";
 }
 
