@@ -69,8 +69,9 @@ export type Product = {
 const limitMs = 60_000;
 
 /** Plays a scenario with one of the two, in folders of its own, against a model that follows the script. */
-export async function play(scenario: Scenario, product: Product, mcpServer: string): Promise<Played> {
+export async function play(given: Scenario, product: Product, mcpServer: string): Promise<Played> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "outrider-differential-")));
+  const scenario: Scenario = JSON.parse(JSON.stringify(given).replaceAll("ROOT", root));
   const cwd = join(root, "cwd");
   for (const folder of ["cwd", "home", "tmp"]) mkdirSync(join(root, folder));
   const hookLog = `#!/bin/bash\nin=$(cat); printf '%s\\n' "$in" >> ROOT/hooks.log\n`;
@@ -147,7 +148,7 @@ function script({ replies = [{ text: "done" }], agents = {}, aside }: Scenario):
 type Place = { readonly root: string; readonly cwd: string; readonly server: ModelServer; readonly session: string };
 
 async function runOnce(scenario: Scenario, { name, command, env }: Product, { root, cwd, server, session }: Place): Promise<Ran> {
-  const fill = (text: string): string => text.replaceAll("ROOT", root).replaceAll("SESSION", session);
+  const fill = (text: string): string => text.replaceAll("SESSION", session);
   const { prompt, format = "stream-json", live, args = [] } = scenario;
   const [file = "", ...own] = command;
   const words = [
@@ -217,7 +218,8 @@ class Frames {
   }
 
   all(stdout: string): JsonRecord[] {
-    return this.#format === "json" ? [JSON.parse(stdout)].flat() : this.#seen;
+    if (this.#format !== "json") return this.#seen;
+    return /^[[{]/.test(stdout) ? [JSON.parse(stdout)].flat() : []; // some say in words why there is none
   }
 }
 

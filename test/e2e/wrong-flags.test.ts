@@ -121,3 +121,14 @@ describe("--permission-mode manual", () => {
     assert.deepEqual([code, lines(stdout)[0]?.["permissionMode"]], [0, "default"]);
   });
 });
+
+describe("a session that cannot be opened", () => {
+  for (const codes of [{}, { OUTRIDER_CLAUDE_EXIT_CODES: "1", OUTRIDER_CLAUDE_RESULTS: "1" }])
+    it(`is no success, in whosever codes: ${Object.keys(codes).length > 0 ? "Claude Code's" : "ours"}`, async () => {
+      const { env, server } = await model([], tempFolder());
+      const args = ["-p", "hi", "--output-format", "json", "--json-schema", '{"type":"nonsense"}'];
+      const { code, stdout } = await run(args, { env: { ...env, ...codes } });
+      assert.deepEqual([code, server.requests.length], [Object.keys(codes).length > 0 ? 1 : 64, 0]);
+      assert.equal(lines(stdout)[0]?.["is_error"], true);
+    });
+});

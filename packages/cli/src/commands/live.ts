@@ -75,7 +75,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
         return new Map([...servers].map(([name, config]) => [name, { ...config, source: "dynamic" }]));
       },
       resolveModel: (name) => resolveModelWord(name, { ...options, warn }),
-      settings: () => settingsOf(plan.resolved),
+      settings: async () => await (await import("../run/told-settings.ts")).toldSettings(plan.resolved),
       rewind,
     });
     const stop = (cause: "signal" | "deadline"): void => {
@@ -126,10 +126,4 @@ async function rewind(turnId: string, dryRun: boolean, session: () => Promise<In
   if (!isWanted) throw new RuntimeError("usage", "File rewinding is not enabled.");
   const { checkpoints } = await (await session()).controls();
   return JSON.parse(JSON.stringify(await checkpoints.rewindFiles(turnId, { dryRun }))) as JsonObject; // data only
-}
-
-/** What holds, by key; secrets are hidden. */
-async function settingsOf({ explain, sources, files }: SessionPlan["resolved"]): Promise<JsonObject> {
-  const effective = Object.fromEntries((await explain()).map(({ key, value }) => [key, value ?? null]));
-  return { effective, sources: [...sources], files: [...files] };
 }

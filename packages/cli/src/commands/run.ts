@@ -47,15 +47,16 @@ export async function runOnce(args: Arguments): Promise<number> {
     signals.stop = () => session.abort("signal");
     timer.stop = () => session.abort("deadline");
     const close = (): Promise<void> => opened.close();
-    const run = { plan, opened, prompt, flags: args.flags, ci, warnings };
+    const seen: Seen = { calls: [], denied: [] };
+    const run = { plan, opened, prompt, flags: args.flags, ci, warnings, seen };
     const outcome = await runSession({ ...run, copy: await openCopy?.(warnings.warn) }).catch(async (error: unknown) => {
       await closeAll(complain, [close]);
       throw error;
     });
-    signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun: true });
+    const begun = !!seen.ended; // else the session could not be opened
+    signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun });
     timer.exitCode = signals.exitCode; // a deadline that passes while the run closes changes nothing any more
-    const code = (): number =>
-      signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun: true });
+    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun }));
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {
@@ -125,10 +126,20 @@ type Run = {
   readonly flags: FlagValues;
   readonly ci: CiRun | undefined;
   readonly warnings: Warnings;
+  readonly seen: Seen;
   readonly copy: { add(event: AgentEvent): void } | undefined;
 };
 
-async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, warnings, copy }: Run): Promise<ShownOutcome> {
+async function runSession({
+  plan,
+  opened: { session, mcp },
+  prompt,
+  flags,
+  ci,
+  warnings,
+  seen,
+  copy,
+}: Run): Promise<ShownOutcome> {
   const { options, replay, keySource } = plan;
   const output = new LineOutput(() => process.stdout, { descriptor: 1 });
   const { catalogOverride } = options;
@@ -139,7 +150,6 @@ async function runSession({ plan, opened: { session, mcp }, prompt, flags, ci, w
   const progress = await showProgress(flags);
   const startedAt = Date.now();
   const isFramed = !["text", "json"].includes(formatName(flags["output-format"]));
-  const seen: Seen = { calls: [], denied: [] };
   ci?.follow({ task: prompt.text, sessionId: session.id, cwd: options.cwd, page: flags.report, catalogOverride });
   try {
     const judge = (ended: Outcome): Outcome => {

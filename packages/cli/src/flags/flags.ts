@@ -317,6 +317,7 @@ export const flags = [
   },
   {
     name: "bare",
+    aliases: ["safe-mode"],
     kind: "switch",
     group: "Settings",
   },

@@ -24,7 +24,6 @@ export const refusedFlags: Readonly<Record<string, string>> = {
   "--prompt-suggestions": "nothing is suggested to prompt next",
   "--restricted": "--permission-mode, --tools and --sandbox say what may be done",
   "--rewind-files": "outrider checkpoints restore puts files back",
-  "--safe-mode": "--bare leaves out hooks, MCP servers, agents, instruction files, language and style",
   "--sdk-url": "hosts talk over stdin and stdout",
   "--system-prompt-snapshot": "the system prompt of every session is in its journal: outrider sessions export",
   "--workload": "runs have no classes; --name names them",

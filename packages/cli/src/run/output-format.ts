@@ -97,6 +97,7 @@ async function chooseFormat(facts: FormatFacts): Promise<OutputFormat> {
         listCommands: () => session.listCommands(),
         skills: () => session.listSkills().map(({ name }) => name),
         keySource,
+        betas: flags.betas?.split(",").flatMap((name) => name.trim() || []),
         additionalDirectories: options.permissions?.additionalDirectories ?? [],
         prompts,
         earlierCalls: () => session.past("message.ended", "side-call.ended"),

@@ -22,6 +22,7 @@ export async function afterBatch(
       return {
         tool,
         callId,
+        server: deps.tools.get(tool)?.server,
         input: toHookInput(liveInputOf(call), deps.workspace.root),
         answer: toAnswer(results[index]?.content ?? []),
       };

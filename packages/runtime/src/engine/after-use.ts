@@ -21,6 +21,7 @@ export async function afterUse(deps: CallDeps, call: LiveCall, ended: Attempt & 
     const shape = toToolUseResult(use, { input, cwd: deps.workspace.root });
     return {
       ...{ tool: call.name, input, callId: call.callId, durationMs, text: textOf(content) },
+      server: deps.tools.get(call.name)?.server,
       response: toResponse(shape, { content: textOf(content), is_error: status !== "ok", ...details }),
     };
   };

@@ -123,7 +123,8 @@ function placeOf(deps: JudgeDeps, { call, access }: Candidate): HookPlace {
 }
 
 function toolUse({ workspace }: JudgeDeps, { call, tool }: Candidate): HookFacts["PreToolUse"] {
-  return { tool: tool.name, input: toHookInput(liveInputOf(call), workspace.root), callId: call.callId };
+  const input = toHookInput(liveInputOf(call), workspace.root);
+  return { tool: tool.name, input, callId: call.callId, server: tool.server };
 }
 
 /** Why the hooks do not let it happen. */

@@ -119,7 +119,13 @@ export interface HookRunner {
 }
 
 type Agent = { readonly id: string; readonly type: string };
-type ToolUse = { readonly tool: string; readonly input: JsonObject; readonly callId: string };
+type ToolUse = {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly callId: string;
+  /** Whose tool it is, if a server's. */
+  readonly server?: { readonly name: string; readonly source: string } | undefined;
+};
 type Stop = { readonly text: string /** Hooks have sent the model back before. */; readonly isAgain: boolean };
 
 /** What an answer of a tool says to hooks. */

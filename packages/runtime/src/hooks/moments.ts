@@ -13,10 +13,11 @@ type Moment<Facts> = {
 
 /** What Claude Code calls the tool that starts subagents; matchers know it by both names. */
 const toolOf = ({ tool }: Pick<HookFacts["PreToolUse"], "tool">): string => (tool === "Task" ? "Agent" : tool);
-const toolFields = ({ tool, input, callId }: HookFacts["PreToolUse"]): JsonObject => ({
+const toolFields = ({ tool, input, callId, server }: HookFacts["PreToolUse"]): JsonObject => ({
   tool_name: toolOf({ tool }),
   tool_input: input,
   tool_use_id: callId,
+  ...(server && { mcp_server: { ...server } }),
 });
 /** What goes on beside the turn is added for those that are bound to a session. */
 const stopFields = ({ text, isAgain }: HookFacts["Stop"]): JsonObject => ({
@@ -129,7 +130,7 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   },
   PreCompact: {
     subject: ({ trigger }) => trigger,
-    fields: ({ trigger, focus }) => ({ trigger, custom_instructions: focus ?? "" }),
+    fields: ({ trigger, focus }) => ({ trigger, custom_instructions: focus ?? null }),
   },
   PostCompact: {
     subject: ({ trigger }) => trigger,
@@ -170,6 +171,7 @@ const atWork: ReadonlySet<HookEventName> = new Set<HookEventName>([
   "PostToolUseFailure",
   "PostToolBatch",
   "Stop",
+  "StopFailure",
   "SubagentStop",
 ]);
 

@@ -79,6 +79,7 @@ function variablesOf({ session_id: sessionId, effort }: JsonObject): Record<stri
   const level = isJsonObject(effort) ? effort["level"] : undefined;
   return {
     CLAUDECODE: "1",
+    CLAUDE_CODE_CHILD_SESSION: "1",
     CLAUDE_CODE_SESSION_ID: String(sessionId ?? ""),
     ...(typeof level === "string" && { CLAUDE_EFFORT: level }),
   };

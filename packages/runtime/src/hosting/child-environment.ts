@@ -22,6 +22,7 @@ export function childEnvironment(
     ...fromSettings,
     ...options.env,
     CLAUDECODE: "1", // known to programs that behave otherwise in the hands of an agent
+    CLAUDE_CODE_CHILD_SESSION: "1", // the same, of its newer releases
   };
   const warnings = Object.keys(settings.env).flatMap((name) =>
     Object.hasOwn(fromSettings, name) ? [] : [`env.${name} of the settings has no effect: it holds a model's key`],

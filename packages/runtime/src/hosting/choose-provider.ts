@@ -56,8 +56,11 @@ async function chooseLive(
   if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
   const provider = wanted ?? (isOpen(settings, model) ? cloudIn(around.env) : undefined);
   const patient = { ...around, env: { ...around.env, ...patienceIn(settings.env) } };
-  const loaded = await providers.load({ provider, model: model ?? settings.model }, settings.provider, patient);
-  const other = fallbackModel ?? settings.fallbackModel;
+  const named = { provider, model: model ?? settings.model };
+  const isSaid = settings.claude.model ?? settings.claude.fallbackModel;
+  const ofClaude = isSaid ? await (await import("./claude-models.ts")).claudeModels(named, settings, patient.env) : {};
+  const loaded = await providers.load({ provider, model: named.model ?? ofClaude.model }, settings.provider, patient);
+  const other = fallbackModel ?? settings.fallbackModel ?? ofClaude.fallbackModel;
   return {
     provider: loaded.provider,
     keySource: loaded.keySource,

@@ -143,6 +143,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     folderFacts,
     ...(request.bare || trouble !== undefined ? {} : keptFor(request, place)),
     ...claudeVariables(said),
+    effort: claudeVariables(said).effort ?? settings.claude.effort,
     untrusted: untrusted || undefined,
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,

@@ -46,6 +46,8 @@ export type ToolDetails = {
   instructions?: readonly { readonly path: string; readonly bytes: number }[];
   /** The file it was about brought skills that nobody could type before. */
   moreSkills?: true;
+  /** What programs are told of the result, in the shape that they know from Claude Code; where `content` is null, it is the result's words. */
+  told?: JsonObject;
   /** The plan that was approved; `isAgent`: a subagent's. */
   plan?: string;
   isAgent?: boolean;

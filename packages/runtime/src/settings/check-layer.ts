@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { nearest } from "../util/nearest.ts";
 import { checkShape } from "./check-shape.ts";
-import { claudeExecutors, claudeLimits, claudeModes, isClaudeKey, toSandboxMode } from "./claude-keys.ts";
+import { claudeExecutors, claudeLimits, claudeModes, isClaudeChoice, isClaudeKey, toSandboxMode } from "./claude-keys.ts";
 import { failAt, keyText, placeOf } from "./layer-error.ts";
 import type { SettingsLayer } from "./layers.ts";
 import type { Setting } from "./schema.ts";
@@ -61,7 +61,8 @@ function visit(position: Position, name: string, value: JsonValue): void {
   const written = [...position.at, name];
   const key = written.join(".");
   const next = node.children.get(name) ?? node.named;
-  if (key === "$schema") return;
+  if (key === "$schema" || (isClaudeChoice(key) && (layer.dialect === "claude" || (layer.scope === "flag" && !next?.setting))))
+    return;
   if (isClaudeKey(key) && (layer.dialect === "claude" || (layer.scope === "flag" && !next?.setting)))
     return noteClaudeKey(position, key);
   if (!next) return refuseUnknown(position, name);

@@ -40,9 +40,9 @@ const unused: ReadonlySet<string> = new Set(
   autoMemoryDirectory autoMode autoScrollEnabled autoUpdatesChannel awaySummaryEnabled axScreenReader
   blockedMarketplaces channelsEnabled claudeMd cleanupPeriodDays companyAnnouncements defaultShell disableAgentView disableArtifact
   disableAutoMode disableBundledSkills disableClaudeAiConnectors disableDeepLinkRegistration disableRemoteControl disableWorkflows
-  editorMode effortLevel fallbackModel fastMode fastModePerSessionOptIn feedbackSurveyRate footerLinksRegexes forceLoginMethod
+  editorMode fastMode fastModePerSessionOptIn feedbackSurveyRate footerLinksRegexes forceLoginMethod
   forceLoginOrgUUID forceRemoteSettingsRefresh includeCoAuthoredBy includeGitInstructions inputNeededNotifEnabled
-  leftArrowOpensAgents minimumVersion model modelOverrides parentSettingsBehavior permissions.disableAutoMode
+  leftArrowOpensAgents minimumVersion modelOverrides parentSettingsBehavior permissions.disableAutoMode
   permissions.skipDangerousModePermissionPrompt plansDirectory pluginSuggestionMarketplaces pluginTrustMessage prUrlTemplate
   preferredNotifChannel prefersReducedMotion remoteControlAtStartup requiredMaximumVersion requiredMinimumVersion respectGitignore
   respondToBashCommands sandbox.allowAppleEvents sandbox.allowUnsandboxedCommands sandbox.autoAllowBashIfSandboxed
@@ -57,8 +57,13 @@ const unused: ReadonlySet<string> = new Set(
   workflowKeywordTriggerEnabled worktree wslInheritsWindowsSettings`.split(/\s+/),
 );
 
+/** Keys of Claude Code that say which model is asked, and how: see `claude-choices.ts`. */
+export function isClaudeChoice(key: string): boolean {
+  return key === "model" || key === "fallbackModel" || key === "effortLevel";
+}
+
 export function isClaudeKey(key: string): boolean {
-  return unused.has(key) || claudeExecutors.has(key) || claudeLimits.has(key);
+  return isClaudeChoice(key) || unused.has(key) || claudeExecutors.has(key) || claudeLimits.has(key);
 }
 
 /** Permission modes of Claude Code that Outrider has not; where one is written, the mode below it stays. */

@@ -7,5 +7,8 @@ export async function resolveLayers(
   options: { readonly trusted: boolean },
 ): Promise<ResolvedSettings> {
   const { resolveSettings } = await import("./resolve.ts");
-  return resolveSettings(layers, options);
+  const resolved = resolveSettings(layers, options);
+  if (!layers.some(({ dialect, scope }) => dialect === "claude" || scope === "flag")) return resolved;
+  const { claudeChoices } = await import("./claude-choices.ts");
+  return { ...resolved, settings: { ...resolved.settings, claude: claudeChoices(layers, options) } };
 }

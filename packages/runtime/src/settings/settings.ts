@@ -1,3 +1,4 @@
+import type { ClaudeChoices } from "./claude-choices.ts";
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
 import type { KeyPath } from "./json-text.ts";
@@ -42,6 +43,7 @@ export type Settings = {
   readonly passEnv: readonly string[];
   readonly model: string | undefined;
   readonly fallbackModel: string | undefined;
+  readonly claude: ClaudeChoices;
   readonly provider: ProviderSettingsFile;
   readonly mcpServers: readonly ServerSource[];
   readonly enabledMcpjsonServers: readonly string[];
@@ -139,6 +141,7 @@ export const noSettings: ResolvedSettings = {
     passEnv: [],
     model: undefined,
     fallbackModel: undefined,
+    claude: {},
     provider: { currentProvider: undefined, providers: {}, provider: undefined },
     mcpServers: [],
     enabledMcpjsonServers: [],

@@ -43,3 +43,9 @@ export function textOf(value: JsonValue | undefined): string {
 export function toLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }
+
+export function languageOf(root: JsonObject): string {
+  const { metadata } = root;
+  const info = Object(Object(metadata)["language_info"])["name"] ?? Object(Object(metadata)["kernelspec"])["language"];
+  return typeof info === "string" ? info : "python";
+}

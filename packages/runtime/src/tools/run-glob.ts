@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import type { JsonObject } from "../protocol/content.ts";
 import { aimGlob, type GlobInput, type GlobTarget } from "./aim-glob.ts";
 import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
 import { nameHere } from "./working-directory.ts";
@@ -23,16 +24,23 @@ export async function runGlob(input: GlobInput, context: ToolContext, options: S
   const note = leftOutNote(matching.length - found.length);
   if (found.length === 0) {
     const text = [await nothingFound(target, { exists: stat !== undefined, name, context, options }), ...note].join("\n");
-    return { content: [{ type: "text", text }] };
+    return { content: [{ type: "text", text }], details: { told: toldOf([], 0) } };
   }
 
   const sorted = await newestFirst(workspace, found);
-  const shown = sorted.slice(0, maxResults).map((path) => `${nameHere(context, path)}${target.folders ? "/" : ""}`);
+  const filenames = sorted.slice(0, maxResults).map((path) => `${nameHere(context, path)}${target.folders ? "/" : ""}`);
+  const shown = [...filenames];
   if (sorted.length > maxResults)
     shown.push(
       `[The ${maxResults} newest of ${sorted.length} ${target.folders ? "folders" : "files"} are shown. Narrow the pattern to see others.]`,
     );
-  return { content: [{ type: "text", text: [...shown, ...note].join("\n") }] };
+  const told = toldOf(filenames, sorted.length);
+  return { content: [{ type: "text", text: [...shown, ...note].join("\n") }], details: { told } };
+}
+
+function toldOf(filenames: string[], total: number): JsonObject {
+  const numFiles = filenames.length;
+  return { filenames, numFiles, truncated: numFiles < total, totalMatches: total, countIsComplete: true };
 }
 
 type Search = { exists: boolean; name: string; context: ToolContext; options: SearchOptions };

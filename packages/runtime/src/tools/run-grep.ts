@@ -1,3 +1,4 @@
+import type { JsonObject } from "../protocol/content.ts";
 import { type SearchOptions, searchInTime, statSearchRoot } from "./bounded-search.ts";
 import { nameHere } from "./working-directory.ts";
 import { createFileFilter } from "./file-filter.ts";
@@ -34,7 +35,8 @@ export async function runGrep(input: GrepInput, context: ToolContext, options: S
     const useRipgrep = (options.ripgrep ?? true) && ripgrepUnderstands(query.above);
     return await runSearch(query, useRipgrep ? await findRipgrep(bounded) : undefined, bounded);
   });
-  return { content: [{ type: "text", text: await inWords(result, input, context) }] };
+  const { text, told } = await inWords(result, input, context);
+  return { content: [{ type: "text", text }], details: { told: { mode: input.output_mode ?? "files_with_matches", ...told } } };
 }
 
 async function runSearch(query: SearchQuery, ripgrep: string | undefined, context: ToolContext): Promise<SearchResult> {
@@ -94,11 +96,16 @@ function windowOf({ head_limit: limit = defaultHeadLimit, offset = 0 }: GrepInpu
 
 const modes = { content: "content", files_with_matches: "files", count: "count" } as const;
 
-async function inWords(result: SearchResult, input: GrepInput, context: ToolContext): Promise<string> {
+type Worded = { readonly text: string; readonly told: JsonObject };
+
+async function inWords(result: SearchResult, input: GrepInput, context: ToolContext): Promise<Worded> {
   const { files, skipped, leftOut } = result;
   const notes = [...(skipped > 0 ? [`[${skipped} files over 20 MB were not searched.]`] : []), ...leftOutNote(leftOut)];
-  if (files.length === 0)
-    return ["No matches found.", ...notes, ...syntaxNote(input), ...(await hiddenNote(input, context))].join("\n");
+  const worded = (lines: readonly string[], told: JsonObject): Worded => ({ text: [...lines, ...notes].join("\n"), told });
+  if (files.length === 0) {
+    notes.push(...syntaxNote(input), ...(await hiddenNote(input, context)));
+    return worded(["No matches found."], toldOf([], { files: 0, total: 0, mode: input.output_mode }));
+  }
   const window = windowOf(input);
   const { from, limit } = window;
   const end = from + limit;
@@ -108,13 +115,14 @@ async function inWords(result: SearchResult, input: GrepInput, context: ToolCont
   if (input.output_mode === "content") {
     const separated = !input["-o"] && (input["-A"] ?? 0) + (input["-B"] ?? 0) + (input["-C"] ?? 0) > 0;
     const found = files.reduce((sum, file) => sum + file.lines.length, 0);
-    if (from >= found) return [pastEnd("lines", found, from), ...notes].join("\n");
+    if (from >= found) return worded([pastEnd("lines", found, from)], toldOf([], { files: 0, total: found, mode: "content" }));
     const shown = contentLines(files, { window, name, separated, numbers: input["-n"] ?? true });
     if (found > end)
       notes.unshift(`[${which} are shown; there are more. Narrow the search, raise head_limit, or go on with offset ${end}.]`);
-    return [...shown, ...notes].join("\n");
+    return worded(shown, { numFiles: 0, filenames: [], content: null, numLines: shown.length, totalLines: found });
   }
-  if (from >= files.length) return [pastEnd("files", files.length, from), ...notes].join("\n");
+  if (from >= files.length)
+    return worded([pastEnd("files", files.length, from)], toldOf([], { files: files.length, total: 0, mode: input.output_mode }));
   if (input.output_mode === "count") {
     files.sort((a, b) => comparePaths(a.path, b.path));
     const total = files.reduce((sum, file) => sum + file.count, 0);
@@ -122,7 +130,8 @@ async function inWords(result: SearchResult, input: GrepInput, context: ToolCont
     notes.unshift(
       `[${total} in ${files.length} ${files.length === 1 ? "file" : "files"}${part.length < files.length ? `, ${part.length} of them shown` : ""}.]`,
     );
-    return [...part.map((file) => `${name(file.path)}:${file.count}`), ...notes].join("\n");
+    const counts = part.map((file) => `${name(file.path)}:${file.count}`);
+    return worded(counts, toldOf(counts, { files: files.length, total, mode: "count" }));
   }
   const sorted = await newestFirst(
     context.workspace,
@@ -134,7 +143,16 @@ async function inWords(result: SearchResult, input: GrepInput, context: ToolCont
       `[${newest} of ${sorted.length} files are shown. Narrow the search, raise head_limit, or go on with offset ${end}.]`,
     );
   }
-  return [...sorted.slice(from, end).map(name), ...notes].join("\n");
+  const filenames = sorted.slice(from, end).map(name);
+  return worded(filenames, toldOf(filenames, { files: sorted.length, total: 0, mode: undefined }));
+}
+
+type Tally = { readonly files: number; readonly total: number; readonly mode: GrepInput["output_mode"] };
+
+function toldOf(lines: string[], { files, total, mode }: Tally): JsonObject {
+  if (mode === "content") return { numFiles: 0, filenames: [], content: "", numLines: 0, totalLines: total };
+  if (mode === "count") return { numFiles: files, filenames: [], content: lines.join("\n"), numMatches: total };
+  return { filenames: lines, numFiles: lines.length, totalFiles: files };
 }
 
 function pastEnd(what: string, found: number, from: number): string {

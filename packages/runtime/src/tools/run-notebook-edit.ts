@@ -5,7 +5,7 @@ import { nameHere } from "./working-directory.ts";
 import { rememberFile, requireSeen } from "./file-memory.ts";
 import { refuseMasksInCall, refusePlaceholders } from "./hidden-values.ts";
 import { loadFile, saveFile } from "./load-file.ts";
-import { type Notebook, type NotebookCell, parseNotebook, toLines } from "./notebook.ts";
+import { languageOf, type Notebook, type NotebookCell, parseNotebook, toLines } from "./notebook.ts";
 import { decodeText, encodeText } from "./text-file.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
@@ -35,7 +35,26 @@ export async function runNotebookEdit(input: NotebookEditInput, context: ToolCon
   const written = encodeText(text, decoded.encoding);
   const { mtimeMs } = await saveFile(context, path, { bytes: written, over: stat });
   rememberFile(memory, path, { bytes: written, mtimeMs });
-  return { content: [{ type: "text", text: said }], details: { file: path, diff: diffLines(decoded.text, text) } };
+  const told = toldOf(input, notebook, path);
+  return { content: [{ type: "text", text: said }], details: { file: path, diff: diffLines(decoded.text, text), told } };
+}
+
+function toldOf(
+  { cell_id: id, new_source, edit_mode = "replace", cell_type }: NotebookEditInput,
+  { root, cells }: Notebook,
+  path: string,
+): JsonObject {
+  const cell = cells.find((one) => one.id === id);
+  return {
+    new_source,
+    old_source: edit_mode === "insert" ? "" : (cell?.source ?? ""),
+    cell_type: cell_type ?? cell?.type ?? "code",
+    language: languageOf(root),
+    edit_mode,
+    ...(id !== undefined && { cell_id: id }),
+    error: "",
+    notebook_path: path,
+  };
 }
 
 function changedCells(input: NotebookEditInput, notebook: Notebook, name: string): { cells: JsonObject[]; said: string } {

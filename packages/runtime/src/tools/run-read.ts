@@ -59,8 +59,10 @@ async function cellsOf(
   if (text === undefined) return undefined;
   context.meetSecrets?.(text);
   const { showNotebook } = await import("./show-notebook.ts");
-  const content = showNotebook(text, { name: wanted.name, from: wanted.offset, count: wanted.limit });
-  return content && { content };
+  const shown = showNotebook(text, { name: wanted.name, from: wanted.offset, count: wanted.limit });
+  if (!shown) return undefined;
+  const { content, cells } = shown;
+  return { content, details: { told: { type: "notebook", file: { filePath: wanted.path, cells } } } };
 }
 
 /** Such a file cannot be changed with Edit or Write, so it is not remembered either. */

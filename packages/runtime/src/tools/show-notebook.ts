@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/content.ts";
-import { type NotebookCell, parseNotebook, textOf } from "./notebook.ts";
+import { languageOf, type NotebookCell, parseNotebook, textOf } from "./notebook.ts";
 import { toTerminalText } from "./terminal-text.ts";
 import type { ToolOutput } from "./tool.ts";
 
@@ -13,12 +13,13 @@ type Part = ToolOutput["content"][number];
 export function showNotebook(
   text: string,
   { name, from, count }: { name: string; from: number; count: number },
-): Part[] | undefined {
+): { readonly content: Part[]; readonly cells: JsonObject[] } | undefined {
   const notebook = parseNotebook(text);
   if (!notebook) return undefined;
   const { cells } = notebook;
   const language = languageOf(notebook.root);
   const parts: Part[] = [{ type: "text", text: `${name}: a notebook of ${cells.length} cells (${language}).` }];
+  const told: JsonObject[] = [];
   let size = 0;
   let shown = 0;
   for (const [index, cell] of cells.entries()) {
@@ -27,18 +28,14 @@ export function showNotebook(
     size += own.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
     if (size > mostCharacters && shown > 0) break;
     parts.push(...own);
+    const { id, type, source } = cell;
+    told.push({ cellType: type, source, cell_id: id, ...(type === "code" && { language }) });
     shown++;
   }
   const last = from + shown - 1;
   if (last < cells.length && shown > 0)
     parts.push({ type: "text", text: `[Cells ${from} to ${last} of ${cells.length} are shown. Go on with offset ${last + 1}.]` });
-  return joined(parts);
-}
-
-function languageOf(root: JsonObject): string {
-  const { metadata } = root;
-  const info = Object(Object(metadata)["language_info"])["name"] ?? Object(Object(metadata)["kernelspec"])["language"];
-  return typeof info === "string" ? info : "python";
+  return { content: joined(parts), cells: told };
 }
 
 function partsOf({ id, type, source, outputs }: NotebookCell, images: number): Part[] {

@@ -25,6 +25,19 @@ describe("toToolUseResult", () => {
     });
   });
 
+  it("tells what a tool says of itself for programs, with its words where those are meant", () => {
+    const ended = {
+      name: "Grep",
+      status: "ok",
+      durationMs: 1,
+      result: { content: [{ type: "text" as const, text: "a:1:x" }] },
+    } as const;
+    const told = { mode: "content", content: null, numLines: 1 };
+    const place = { input: {}, cwd: "/" };
+    const use = { ...ended, details: { told }, result: { content: [...ended.result.content] } };
+    assert.deepEqual(toToolUseResult(use, place), { mode: "content", content: "a:1:x", numLines: 1, durationMs: 1 });
+  });
+
   it("tells what servers have to read as they say it", () => {
     const told = (name: string, structuredContent: JsonObject) =>
       toToolUseResult(

@@ -16,6 +16,8 @@ type Place = { readonly input: unknown; readonly cwd: string };
 /** What a tool tells programs beside its words for the model, in the shapes they know from Claude Code. */
 export function toToolUseResult(event: Ended, place: Place): unknown {
   if (event.status !== "ok") return `Error: ${ownText(event)}`;
+  const { told } = event.details ?? {};
+  if (told) return { ...told, ...(told["content"] === null && { content: ownText(event) }), durationMs: event.durationMs };
   switch (event.name) {
     case "Bash":
       return bashResult(event);

@@ -96,6 +96,8 @@ export interface Tool<Input = unknown> {
   readonly alwaysShown?: true;
   /** Comes and goes with MCP servers while a session lives. */
   readonly comesFromServers?: true;
+  /** The server whose tool it is, and where that was written down. */
+  readonly server?: { readonly name: string; readonly source: string };
   /** May run beside other calls of the same message. */
   readonly concurrent: boolean;
   /** For all who meet its calls and must not know it by its name. Of a tool without facts nothing is known but what `access` says. */

@@ -110,7 +110,8 @@ export async function runPromptTurn(turn: PromptTurn): Promise<TurnReport> {
   });
   if (prompt.tasks) turn.work.told(prompt.tasks);
   else turn.work.restartCount();
-  if (!command) for (const input of turn.work.takeInput()) emit({ type: "input.added", ...input });
+  const waiting = command ? [] : [...session.compaction.takeNotes(), ...turn.work.takeInput()];
+  for (const input of waiting) emit({ type: "input.added", ...input });
   if (prompt.message.content.some((part) => part.type === "image" && part.url !== undefined)) {
     const { unseenMedia } = await import("../../model/unseen-media.ts");
     for (const message of unseenMedia(prompt.message.content, session.deps.provider.name))
@@ -167,7 +168,7 @@ async function answer(turn: PromptTurn, { keeper, command, skill, refusal }: Cou
     maxTurns: least(deps.maxTurns, turn.prompt.maxTurns),
     fit: session.compaction.fit({ emit, signal, transcript }),
     keeper,
-    takeInput,
+    takeInput: () => [...session.compaction.takeNotes(), ...(takeInput?.() ?? [])],
     referTo: (message: UserMessage) => referencesOf(turn, { message, keeper }),
     tasks,
     skills: session.skillUses?.(toSkillTurn(turn, { keeper, tasks, deps })),

@@ -389,8 +389,33 @@ describe("a session whose context gets full", () => {
     await session.submit("one");
     await session.submit("two");
     await session.shutdown();
-    assert.deepEqual(told, [["auto", ""], "what happened"]);
+    assert.deepEqual(told, [["auto", null], "what happened"]);
     assert.equal((await ended()).length, 1);
+  });
+
+  it("is a new start to SessionStart hooks, and what they say then is read with the next request", async () => {
+    const told: unknown[] = [];
+    const { session, provider } = open([full, summary, { text: "b" }, { text: "c" }], {
+      hooks: {
+        SessionStart: [
+          {
+            matcher: "compact",
+            hooks: [
+              (input) => {
+                told.push([input["source"], input["model"]]);
+                return { hookSpecificOutput: { hookEventName: "SessionStart", additionalContext: "remember the tide" } };
+              },
+            ],
+          },
+        ],
+      },
+    });
+    await session.submit("one");
+    await session.submit("two");
+    await session.submit("three");
+    await session.shutdown();
+    assert.deepEqual(told, [["compact", "scripted"]]);
+    assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /remember the tide/);
   });
 
   it("stops at its budget when the summary was too much", async () => {

@@ -2,18 +2,12 @@ import { defaultThreshold, checkThreshold, type CompactionSettings } from "../..
 import type { Compactor } from "../../context/compactor.ts";
 import { type Fit, fitOnDemand } from "../../context/fit.ts";
 import { forgetNested } from "../../context/nested-state.ts";
-import type { ReadText } from "../../context/recent-files.ts";
-import type { CompactionHooks } from "../../context/run-compaction.ts";
 import type { SessionDeps } from "../../engine/deps.ts";
 import type { Transcript } from "../../journal/transcript.ts";
-import { decide } from "../../permissions/decide.ts";
-import { readingOf } from "../../permissions/rules.ts";
-import { addUsage, noUsage } from "../../protocol/content.ts";
+import { addUsage, noUsage, type UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, CompactionResult, Emit, EventBody } from "../../protocol/events.ts";
 import { factsAmong } from "../../tools/builtin/facts.ts";
-import type { Redactor } from "../../util/redact.ts";
-import { defined } from "../../util/defined.ts";
 
 export type SessionCompactionOptions = {
   readonly settings: Partial<CompactionSettings>;
@@ -28,6 +22,8 @@ type Turn = { readonly emit: Emit; readonly signal: AbortSignal; readonly transc
 export class SessionCompaction {
   readonly #options: SessionCompactionOptions;
   readonly #past: AgentEvent<"compaction.ended">[] = [];
+  /** What hooks want the model to know now that it has forgotten, until it is told. */
+  #notes: UserMessage[] = [];
   #compactor: Promise<Compactor> | undefined;
   #threshold: number | false;
 
@@ -85,6 +81,10 @@ export class SessionCompaction {
     return result?.type === "compacted" ? result : undefined;
   }
 
+  takeNotes(): Omit<EventBody<"input.added">, "type">[] {
+    return this.#notes.splice(0).map((input) => ({ input, origin: "hook" }));
+  }
+
   #open(): Promise<Compactor> {
     this.#compactor ??= this.#openOnce();
     return this.#compactor;
@@ -92,9 +92,9 @@ export class SessionCompaction {
 
   async #openOnce(): Promise<Compactor> {
     const { deps, now, settings } = this.#options;
-    const [{ Compactor }, { createTextReader }] = await Promise.all([
+    const [{ Compactor }, { toHooks, toReader }] = await Promise.all([
       import("../../context/compactor.ts"),
-      import("../../context/recent-files.ts"),
+      import("./compaction-surroundings.ts"),
     ]);
     const compactor = new Compactor({
       provider: deps.provider,
@@ -102,11 +102,8 @@ export class SessionCompaction {
       settings: { ...settings, threshold: this.#threshold },
       contextWindow: deps.contextWindow,
       redactor: deps.redactor,
-      readText: hiding(
-        createTextReader(deps.workspace, (path) => mayRead(deps, path)),
-        deps.redactor,
-      ),
-      hooks: ({ emit, signal }) => toHooks(deps, emit, signal),
+      readText: toReader(deps),
+      hooks: ({ emit, signal }) => toHooks(deps, { emit, signal, note: (message) => this.#notes.push(message) }),
       now,
       clock: deps.clock,
       newId: deps.newId,
@@ -126,33 +123,4 @@ function forgetGone({ nested, skillsOfFiles }: SessionDeps, event: EventBody): v
   if (isCompacted) forgetNested(nested);
 }
 
-/** Before it is cut: half a key could not be told from a word. */
-function hiding(readText: ReadText, redactor: Redactor): ReadText {
-  return async (path) => {
-    const text = await readText(path);
-    return text === undefined ? undefined : redactor.text(text);
-  };
-}
-
 export type Compacted = CompactionResult & { type: "compacted" };
-
-/** What a Read call would be allowed to without a question. */
-async function mayRead({ policy, workspace }: SessionCompactionOptions["deps"], resource: string): Promise<boolean> {
-  const decision = await decide(policy(), [readingOf(resource)], (path) => workspace.resolve(path));
-  return decision.effect === "allow";
-}
-
-function toHooks({ hooks }: SessionCompactionOptions["deps"], emit: Emit, signal: AbortSignal): CompactionHooks | undefined {
-  if (!hooks) return undefined;
-  const place = { emit, signal };
-  return {
-    async before({ trigger, focus }) {
-      const { decision, stop, context } = await hooks.ask("PreCompact", () => ({ trigger, focus }), place);
-      const refused = stop ?? (decision?.effect === "deny" ? decision.reason : undefined);
-      return { ...defined({ refused }), ...(context.length > 0 && { focus: context.join("\n\n") }) };
-    },
-    async after({ trigger, summary }) {
-      await hooks.ask("PostCompact", () => ({ trigger, summary }), place);
-    },
-  };
-}

@@ -45,8 +45,10 @@ export const todoWriteTool: Tool = defineTool<{ todos: Todo[] }>({
     return { kind: "note", resources: [] };
   },
   async execute({ todos }, { memory }) {
-    todoList(memory).todos = todos;
-    return { content: [{ type: "text", text: inShort(todos) }] };
+    const list = todoList(memory);
+    const told = { oldTodos: [...list.todos], newTodos: todos };
+    list.todos = todos;
+    return { content: [{ type: "text", text: inShort(todos) }], details: { told } };
   },
 });
 

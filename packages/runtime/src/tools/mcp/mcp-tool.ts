@@ -18,19 +18,21 @@ type Binding = {
   /** By which models and rules know it. */
   readonly name: string;
   readonly server: ServerUse;
+  readonly owner: NonNullable<Tool["server"]>;
   readonly timeoutMs: number;
   readonly limitMs?: number | undefined;
   readonly outputLimit?: number | undefined;
 };
 
 /** A tool of a server. */
-export function toTool({ tool, name, outputLimit, ...binding }: Binding): Tool {
+export function toTool({ tool, name, outputLimit, owner, ...binding }: Binding): Tool {
   return {
     name,
     description: (tool.description ?? tool.name).slice(0, maxDescription),
     inputSchema: tool.inputSchema,
     concurrent: tool.readOnly,
     comesFromServers: true,
+    server: owner,
     ...defined({ outputLimit }),
     ...(tool.isAlwaysShown && { alwaysShown: true }),
     forgives: {}, // types only: what a server makes of other numbers and names is its own affair
@@ -42,7 +44,7 @@ export function toTool({ tool, name, outputLimit, ...binding }: Binding): Tool {
   };
 }
 
-type Call = Omit<Binding, "name" | "outputLimit"> & { readonly input: unknown; readonly context: ToolContext };
+type Call = Omit<Binding, "name" | "outputLimit" | "owner"> & { readonly input: unknown; readonly context: ToolContext };
 
 async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Call): Promise<ToolOutput> {
   let result: JsonObject;

@@ -166,7 +166,8 @@ export class ServerConnection {
       const limitMs = own?.callTimeoutMs ?? this.config.callTimeoutMs;
       const outputLimit = own?.outputLimit ?? usual ?? tool.outputLimit ?? this.#options.outputLimit;
       const limits = { timeoutMs: limitMs ?? callTimeoutMs, limitMs, outputLimit };
-      return toTool({ tool, name: names[index] ?? tool.name, server: this, ...limits });
+      const owner = { name: this.state.name, source: this.state.source ?? "dynamic" };
+      return toTool({ tool, name: names[index] ?? tool.name, server: this, owner, ...limits });
     });
     const offers = tools.map(({ name, description }) => ({ name, ...defined({ description }) }));
     this.state = { ...this.state, tools: this.tools.map((tool) => tool.name), offers };

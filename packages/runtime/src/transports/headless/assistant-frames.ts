@@ -9,6 +9,8 @@ import type { StreamedBlock } from "./partial-messages.ts";
 import { defined } from "../../util/defined.ts";
 import { toServerToolBlock } from "./server-tool-block.ts";
 
+type LocalAnswer = { readonly at: string; readonly run: { command: string; args: string }; readonly failed?: boolean };
+
 /**
  * One frame per block. Where deltas are shown a block's frame comes as soon as the block is whole; the rest of the message follows
  * with its end. Frames of an attempt that was given up are named by the frame that takes their place.
@@ -78,14 +80,15 @@ export class AssistantFrames {
   }
 
   /** What a command says, or why it failed: no model was asked. */
-  local(text: string, { at, failed }: { readonly at: string; readonly failed?: { command: string; args: string } }): string {
+  local(text: string, { at, run, failed }: LocalAnswer): string {
     const stream = failed ? "stderr" : "stdout";
     return this.#lines.line("assistant", {
       message: this.#synthetic(text, at),
       parent_tool_use_id: null,
       local_command_source: `<local-command-${stream}>${text}</local-command-${stream}>`,
-      ...(failed && { local_command_run: failed, local_command_outcome: { kind: "failed" } }),
       timestamp: at,
+      local_command_run: run,
+      ...(failed && { local_command_outcome: { kind: "failed" } }),
       ...this.#firstMarks(),
     });
   }

@@ -229,13 +229,11 @@ class ClaudeStream {
   }
 
   #ending({ outcome, at, modelCalls }: AgentEvent<"turn.ended">): string {
-    if (this.#run.command !== undefined && outcome.type === "completed" && outcome.text !== "")
-      return this.#assistant.local(outcome.text, { at });
-    if (this.#run.command !== undefined && outcome.type === "failed")
-      return this.#assistant.local(outcome.error.message, {
-        at,
-        failed: { command: this.#run.command, args: this.#run.commandArgs },
-      });
+    const { command, commandArgs: args } = this.#run;
+    if (command !== undefined && outcome.type === "completed" && outcome.text !== "")
+      return this.#assistant.local(outcome.text, { at, run: { command, args } });
+    if (command !== undefined && outcome.type === "failed")
+      return this.#assistant.local(outcome.error.message, { at, run: { command, args }, failed: true });
     if (outcome.type === "stopped" && outcome.limit === "hook" && modelCalls === 0)
       return blockedPromptLine(outcome.reason ?? "", this.#lines);
     if (outcome.type === "failed") return this.#assistant.apiError(outcome.error, at);

@@ -16,6 +16,8 @@ export type InitFacts = {
   readonly skills?: (() => readonly string[]) | undefined;
   /** Where the provider's key comes from: the name of a variable, `settings` or `none`. */
   readonly keySource?: string | undefined;
+  /** Beta features of the API that were asked for. */
+  readonly betas?: readonly string[] | undefined;
   /** Folders that belong to the work beside the working directory. */
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly prompts?: (() => AnsweredPrompts) | undefined;
@@ -34,7 +36,7 @@ type McpServerFacts = {
 const capabilities = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1"];
 
 export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
-  const { mcpServers, commands, skills, keySource, additionalDirectories, prompts } = options;
+  const { mcpServers, commands, skills, keySource, betas = [], additionalDirectories, prompts } = options;
   const uuids = prompts?.().uuids ?? [];
   return {
     cwd: facts.cwd,
@@ -58,6 +60,7 @@ export function toInitFields(facts: SessionFacts, options: InitFacts): Frame {
     plugins: facts.plugins ?? [],
     ...(facts.pluginErrors && { plugin_errors: facts.pluginErrors }),
     apiKeySource: keySource ?? "none",
+    ...(betas.length > 0 && { betas }),
     fast_mode_state: "off",
     analytics_disabled: true,
     product_feedback_disabled: true,

@@ -65,11 +65,18 @@ function metaOf(event: AgentEvent<"tool.ended">, run: RunTotals): Frame {
     tool_result_meta: [
       {
         id: event.callId,
-        ...(effect === "deny" && { non_execution_kind: by === "rule" || by === "hook" ? "permission-rule" : "user-rejected" }),
+        ...(effect === "deny" && { non_execution_kind: kindOf(decided, run) }),
         permission_decision: { decision: effect === "allow" ? "accept" : "reject", source: sourceOf(decided), reason_type: by },
       },
     ],
   };
+}
+
+/** In Claude Code's words: `user-rejected` is a no that ends the turn, and a question that nobody was there to answer. */
+function kindOf({ by, endsTurn }: AgentEvent<"permission.decided">, run: RunTotals): string {
+  if (endsTurn) return "user-rejected";
+  const isDecided = ["rule", "hook", "user"].includes(by) || run.facts?.permissionMode === "dontAsk";
+  return isDecided ? "permission-rule" : "user-rejected";
 }
 
 function sourceOf({ effect, by }: AgentEvent<"permission.decided">): string {

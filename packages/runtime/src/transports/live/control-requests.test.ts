@@ -252,7 +252,8 @@ describe("requests of the host", () => {
     const live = start([]);
     const read = async (more: JsonObject): Promise<JsonObject> => {
       const { response } = await ask(live, { subtype: "read_file", ...more });
-      const { absPath, ...rest } = response as JsonObject;
+      const { absPath, requested_path: requested, ...rest } = response as JsonObject;
+      assert.equal(requested, more["path"]);
       assert.ok(String(absPath).endsWith(String(more["path"])));
       return rest;
     };

@@ -117,7 +117,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     if (typeof path !== "string") return { error: "path must be a string" };
     const limit = typeof maxBytes === "number" && maxBytes > 0 ? Math.floor(maxBytes) : 1024 * 1024;
     const file = await (await (await session()).controls()).readFile({ path, maxBytes: limit });
-    return { response: toFileResponse(file, encoding === "base64") };
+    return { response: { ...toFileResponse(file, encoding === "base64"), requested_path: path } };
   },
   async seed_read_state({ path, mtime }, { session }) {
     if (typeof path !== "string" || typeof mtime !== "number") return { error: "path must be a string, and mtime a number" };

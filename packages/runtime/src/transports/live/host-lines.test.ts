@@ -58,6 +58,15 @@ describe("what a host writes", () => {
     assert.deepEqual(told, [skipped('"system"'), skipped('"result"'), skipped("user (of a transcript)")]);
   });
 
+  it("may hold what a host calls synthetic: where no run has written, it is a message", async () => {
+    const { frames, told } = await read(['{"type":"weird"}', user("a reminder", { isSynthetic: true })]);
+    assert.deepEqual(
+      frames.map((frame) => frame.type === "user" && frame.input.content),
+      [[{ type: "text", text: "a reminder" }]],
+    );
+    assert.equal(told.length, 1);
+  });
+
   it("is told of a hundred times at most", async () => {
     const { told } = await read(Array.from({ length: 120 }, () => "{"));
     assert.equal(told.length, 100);

@@ -12,6 +12,7 @@ export type HostLinesOptions = {
 export class HostLines {
   readonly #options: HostLinesOptions;
   readonly #kinds = new Set<string>();
+  #isPiped = false;
   #broken = 0;
   #used = 0;
 
@@ -34,7 +35,7 @@ export class HostLines {
 
   #parse(line: string): InputFrame | undefined {
     try {
-      const frame = parseInputFrame(line, { takesForeign: true });
+      const frame = parseInputFrame(line, { takesForeign: true, isPiped: this.#isPiped });
       this.#used++;
       if (frame.type !== "foreign") return frame;
       this.#skipKind(frame.kind);
@@ -47,6 +48,7 @@ export class HostLines {
 
   /** Once for all of a kind: another run's whole output may come through a pipe. */
   #skipKind(kind: string): void {
+    this.#isPiped ||= /^"(?:system|assistant|result|stream_event)"$/.test(kind);
     if (this.#kinds.has(kind) || this.#kinds.size >= maxTold) return;
     this.#kinds.add(kind);
     this.#options.tell(`Lines of the type ${kind} are skipped: they are no messages and no requests`);

@@ -110,6 +110,18 @@ describe("parseInputFrame", () => {
     });
   });
 
+  it("takes a request that says nothing as one: whoever sent it waits for an answer", () => {
+    for (const [request, subtype] of [
+      [{}, "nothing"],
+      [{ subtype: 7 }, "7"],
+    ] as const)
+      assert.deepEqual(parseInputFrame(JSON.stringify({ type: "control_request", request_id: "r", request })), {
+        type: "request",
+        requestId: "r",
+        request: { ...request, subtype },
+      });
+  });
+
   it("an answer without words is an error without a reason, or nothing", () => {
     const read = (response: object) => parseInputFrame(JSON.stringify({ type: "control_response", response }));
     assert.deepEqual(read({ subtype: "error", request_id: "q", error: 7 }), {
@@ -187,7 +199,7 @@ describe("parseInputFrame", () => {
     "an empty request_id": '{"type":"control_cancel_request","request_id":""}',
     "an answer without a response": '{"type":"control_response"}',
     "a request that has no bottom": `{"type":"control_request","request_id":"r","request":{"subtype":"x","y":${"[".repeat(2000)}${"]".repeat(2000)}}}`,
-    "a request without a subtype": '{"type":"control_request","request_id":"r","request":{}}',
+    "a control_request without a request": '{"type":"control_request","request_id":"r"}',
   };
   for (const [name, line] of Object.entries(refused))
     it(`refuses ${name}`, () => {

@@ -9,6 +9,8 @@ export type InputFrame =
   | {
       readonly type: "user";
       readonly input: UserMessage;
+      /** Its content was a string, and is written back as one. */
+      readonly isText?: true;
       /** The sender's name for the message: echoed, and a second one with the same name is dropped. */
       readonly uuid?: string;
       /** `now` ends what runs and goes first, `next` joins what runs where it can, `later` waits for a turn of its own. */
@@ -34,11 +36,11 @@ export type ControlAnswer =
  * The canonical frames (`content`, `control`) are read strictly: a field nobody knows is a mistake that must not run as a blank prompt.
  * Claude's envelope (`message`, `control_request`, …) is read leniently beside them: it grows with every release.
  */
-export function parseInputFrame(line: string, { takesForeign = false }: { readonly takesForeign?: boolean } = {}): InputFrame {
+export function parseInputFrame(line: string, { takesForeign = false, isPiped = false }: Reading = {}): InputFrame {
   const frame = parseObject(line);
   switch (frame["type"]) {
     case "user":
-      if (takesForeign && isTranscript(frame)) return { type: "foreign", kind: "user (of a transcript)" };
+      if (takesForeign && isTranscript(frame, isPiped)) return { type: "foreign", kind: "user (of a transcript)" };
       return "message" in frame ? parseEnvelope(frame) : parseCanonicalUser(frame);
     case "control":
       checkFields(frame, ["type", "subtype"]);
@@ -58,9 +60,12 @@ export function parseInputFrame(line: string, { takesForeign = false }: { readon
   }
 }
 
-/** A message that a run has written about itself: results of tools, notes to the model, echoes, a subagent's prompt. */
-function isTranscript({ message, isReplay, isSynthetic, parent_tool_use_id: parent }: JsonObject): boolean {
-  if (isReplay === true || isSynthetic === true || typeof parent === "string") return true;
+/** `isPiped`: frames that only a run writes came before, so that this is the output of one. */
+type Reading = { readonly takesForeign?: boolean; readonly isPiped?: boolean };
+
+/** A message that a run has written about itself: results of tools, notes to the model, echoes, a subagent's prompt. Hosts may also mark what they say as synthetic. */
+function isTranscript({ message, isReplay, isSynthetic, parent_tool_use_id: parent }: JsonObject, isPiped: boolean): boolean {
+  if (isReplay === true || (isSynthetic === true && isPiped) || typeof parent === "string") return true;
   const content = isJsonObject(message) ? message["content"] : undefined;
   return Array.isArray(content) && content.some((block) => isJsonObject(block) && block["type"] === "tool_result");
 }
@@ -100,6 +105,7 @@ function parseEnvelope(frame: JsonObject): InputFrame {
     return {
       type: "user",
       input: { ...toUserMessage(message["content"], "lenient"), ...(frame["client_composed"] === true && { isVerbatim: true }) },
+      ...(typeof message["content"] === "string" && { isText: true }),
       ...uuid,
       priority: priority === "now" || priority === "later" ? priority : "next",
       query: frame["shouldQuery"] !== false,
@@ -152,10 +158,14 @@ function checkText(text: string): string {
 
 function parseRequest(frame: JsonObject): InputFrame {
   const { request } = frame;
-  if (!isJsonObject(request) || typeof request["subtype"] !== "string")
-    throw bad("a control_request needs a request with a subtype");
+  if (!isJsonObject(request)) throw bad("a control_request needs a request");
+  const { subtype } = request; // whoever asks for nothing that is known waits for an answer too
   if (isTooDeep(request)) throw bad(`the request is nested more than ${maxJsonDepth} levels deep`);
-  return { type: "request", requestId: requestIdOf(frame), request: { ...request, subtype: request["subtype"] } };
+  return {
+    type: "request",
+    requestId: requestIdOf(frame),
+    request: { ...request, subtype: typeof subtype === "string" ? subtype : show(subtype) },
+  };
 }
 
 function parseResponse(frame: JsonObject): InputFrame {

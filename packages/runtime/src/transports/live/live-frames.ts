@@ -13,11 +13,14 @@ export function toControlResponse(requestId: string, reply: ControlReply): JsonO
   return { type: "control_response", response: { subtype: "error", request_id: requestId, error: reply.error, ...code } };
 }
 
-/** A message of the host, written back to it when its turn comes. */
-export function toReplay({ content }: UserMessage, stamp: { session_id: string; uuid: string; timestamp: string }): JsonObject {
+type Stamp = { readonly session_id: string; readonly uuid: string; readonly timestamp: string };
+
+/** A message of the host, written back to it when its turn comes, in the form in which it came. */
+export function toReplay({ content }: UserMessage, isText: boolean, stamp: Stamp): JsonObject {
+  const [first] = content;
   return {
     type: "user",
-    message: { role: "user", content: content.map(toBlock) },
+    message: { role: "user", content: isText && first?.type === "text" ? first.text : content.map(toBlock) },
     parent_tool_use_id: null,
     isReplay: true,
     ...stamp,

@@ -64,11 +64,11 @@ export class LivePrompts {
     const ended = new Promise<void>((resolve) => {
       onEnded = resolve;
     });
-    const content = [...this.#kept, ...input.content];
+    const whole = this.#kept.length === 0 ? input : { ...input, content: [...this.#kept, ...input.content] };
     this.#kept = [];
     const turnId = uuid !== undefined && uuidForm.test(uuid) ? uuid.toLowerCase() : randomUuid();
     const prompt: LivePrompt = {
-      ...{ input: { ...input, content }, uuid, turnId, state: "entering" },
+      ...{ input: whole, uuid, turnId, state: "entering" },
       ...{ entered: Promise.resolve(), ended, onEnded },
     };
     this.#open.add(prompt);

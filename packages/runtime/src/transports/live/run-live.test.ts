@@ -244,6 +244,18 @@ describe("live input", () => {
     assert.deepEqual((await host.reply("r"))["response"], { canRewind: true, turnId: name });
   });
 
+  it("writes messages back in the form in which they came", async () => {
+    const host = start([{ text: "ok" }], { live: { replayUserMessages: true } });
+    host.say("in words");
+    await host.result(1);
+    host.send({ type: "user", message: { role: "user", content: [{ type: "text", text: "in blocks" }] } });
+    await host.result(2);
+    const replays = host.frames.flatMap(({ isReplay, message }) =>
+      isReplay === true ? [(message as { content: unknown }).content] : [],
+    );
+    assert.deepEqual(replays, ["in words", [{ type: "text", text: "in blocks" }]]);
+  });
+
   it("waits for a reader that is slow, and loses nothing", async () => {
     const text = `${"word".repeat(50)} `.repeat(2_000);
     const host = start([{ text }], { deltaDelayMs: 0 });

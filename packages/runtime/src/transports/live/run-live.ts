@@ -42,6 +42,8 @@ class LiveDriver {
   readonly #channel: ControlChannel;
   readonly #lines: HostLines;
   readonly #prompts = new LivePrompts();
+  /** Messages whose content came as a string. */
+  readonly #texts = new WeakSet<UserMessage>();
   readonly #hostServers = new Map<string, HostMcpTransport>();
   readonly #writing = new Set<Promise<void>>();
   readonly #flagSettings = new FlagSettings();
@@ -155,7 +157,8 @@ class LiveDriver {
     }
   }
 
-  #takeUser({ input, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
+  #takeUser({ input, isText, uuid, query, priority }: Extract<InputFrame, { type: "user" }>): void {
+    if (isText) this.#texts.add(input);
     if (!this.#prompts.isNew(uuid)) return this.#replay(input, uuid ?? this.#options.newId());
     if (!query) {
       this.#prompts.keep(input);
@@ -386,7 +389,8 @@ class LiveDriver {
   #replay(input: UserMessage, uuid: string): void {
     if (!this.#options.replayUserMessages) return;
     const timestamp = new Date().toISOString();
-    this.#send(toReplay(this.#redactor.value(input), { session_id: this.#options.sessionId, uuid, timestamp }));
+    const stamp = { session_id: this.#options.sessionId, uuid, timestamp };
+    this.#send(toReplay(this.#redactor.value(input), this.#texts.has(input), stamp));
   }
 
   /** The run does not end before this is written. */

@@ -36,9 +36,10 @@ export const questions: Readonly<Record<string, Handler>> = {
     const session = await opened();
     await session.reloadPlugins(pluginsIn(added), isUrgent === true);
     const { facts } = await session.controls();
-    const commands = session
-      .listCommands()
-      .map(({ name, description, argumentHint = "" }) => ({ name, description, argumentHint }));
+    const commands = session.listCommands().map(({ name, description, argumentHint = "", isWritten }) => ({
+      ...{ name, description, argumentHint },
+      ...(!isWritten && { builtin: true }),
+    }));
     const mcpServers = ((await mcp())?.states ?? []).map(({ name, status }): JsonObject => ({ name, status }));
     const { agents = [], plugins = [], pluginErrors = [] } = facts;
     return {
