@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decide } from "./decide.ts";
-import { createGrants, grantFor, grantSources, isTooWideToRemember, widerGrantFor } from "./grants.ts";
+import { createGrants, grantFor, grantSources, isTooWideToRemember } from "./grants.ts";
 import type { Policy } from "./policy.ts";
 import { type Action, parseRule, type Rule } from "./rules.ts";
 
@@ -134,65 +134,6 @@ describe("the words of an answer", () => {
     assert.equal(grantFor(run("ls"), base)?.exactly?.cwd, "/repo");
     assert.equal(grantFor(run("ls", "/repo/sub"), base)?.exactly?.cwd, "/repo/sub");
   });
-});
-
-describe("widerGrantFor", () => {
-  it("is the tool, the domain, or nothing, for what is no command of bash", async () => {
-    const textOf = async (action: Action): Promise<string | undefined> => (await widerGrantFor(action))?.text;
-    assert.equal(await textOf({ tool: "Skill", kind: "note", resource: "deploy" }), "Skill");
-    assert.equal(await textOf({ tool: "WebFetch", kind: "reach", resource: "https://a.org/x" }), "WebFetch(domain:a.org)");
-    assert.equal(await textOf({ tool: "Write", kind: "edit", resource: "/repo/a" }), undefined);
-    assert.equal(await textOf({ ...run("npm test"), shell: "zsh" }), undefined);
-    assert.equal(await textOf({ ...run("npm test"), shell: "bash" }), "Bash(npm test:*)");
-  });
-
-  const wider: [string, string | undefined][] = [
-    ["npm test", "Bash(npm test:*)"],
-    ["npm run build", "Bash(npm run build:*)"],
-    ["cargo build --release", "Bash(cargo build:*)"],
-    ["git commit -m x", "Bash(git commit:*)"],
-    ["npm run", undefined],
-    ["npm run $X", undefined],
-    ["pnpm run-script lint --fix", "Bash(pnpm run-script lint:*)"],
-    ["foo run x", undefined],
-    ["git rebase main", undefined],
-    ["hg rebase main", "Bash(hg rebase:*)"],
-    ["npm test < in", undefined],
-    ["x=1; npm test", undefined],
-    ["npm test; npm run", undefined],
-    ["npm build:", undefined],
-    ["npm", undefined],
-    ["$X test", undefined],
-    ["xargs npm test", undefined],
-    ["npm exec evil", undefined],
-    ["npm install left-pad", undefined],
-    ["git submodule foreach x", undefined],
-    ["python3 a.py", undefined],
-    ["bash build.sh", undefined],
-    ["sudo apt upgrade", undefined],
-    ["env A=b make", undefined],
-    ["docker run x", undefined],
-    ["./run.sh test", undefined],
-    ["npm test && rm x", undefined],
-    ["npm test > out", undefined],
-    ["FOO=1 npm test", undefined],
-    ["npm $X", undefined],
-    ["npm -v", undefined],
-    ["npx tsc", undefined],
-    ["make all", undefined],
-    ["uv run x", undefined],
-    ["sort a < b > c", undefined],
-    ["read x < a", undefined],
-    ["fd x -x rm", undefined],
-    ["trap foo EXIT", undefined],
-    ["rg x --pre=y", undefined],
-    ["sort a --compress-program=x", undefined],
-    ['npm "test$x"', undefined],
-  ];
-  for (const [command, expected] of wider)
-    it(`${expected ?? "nothing"} for ${command}`, async () => {
-      assert.equal((await widerGrantFor(run(command)))?.text, expected);
-    });
 });
 
 describe("isTooWideToRemember", () => {

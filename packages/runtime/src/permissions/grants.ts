@@ -26,39 +26,6 @@ export function grantFor(action: Action, base: RuleBase): Rule | undefined {
   return { ...parseRule(text), text, source: undefined, exactly };
 }
 
-/**
- * The wider yes a person may choose: for a command its program and its fixed sub-command with any words after them, for an
- * address its domain, for a tool that does not say what it is about the tool. Undefined where that would allow running anything: interpreters, wrappers, and sub-commands that run or fetch what they are told.
- */
-export async function widerGrantFor(action: Action): Promise<Rule | undefined> {
-  if (action.kind === "note") return parseRule(action.tool);
-  if (action.kind === "reach") return parseRule(suggestRule(action, { root: "/", home: undefined }));
-  if (action.kind !== "run" || (action.shell ?? "bash") !== "bash") return undefined;
-  const { parseCommand } = await import("./parse-command.ts");
-  const { programs, understood, settings, reads, writes } = parseCommand(action.resource);
-  const [program] = programs;
-  const isPlain = understood && programs.length === 1 && [...settings, ...reads, ...writes].length === 0;
-  if (!program || !isPlain) return undefined;
-  const [inner] = program.inside;
-  if (inner || program.hidden !== undefined || program.settings.length > 0) return undefined;
-  const [name = "", subcommand = "", script = ""] = program.words.map(({ kind, text }) => (kind === "exact" ? text : ""));
-  if (runsAnything(name) || !isWord(name) || !isWord(subcommand)) return undefined;
-  if (scriptRunners.test(name) && /^run(?:-script)?$/.test(subcommand))
-    return isWord(script) ? parseRule(`Bash(${name} ${subcommand} ${script}:*)`) : undefined;
-  if (tellingSubcommands.test(subcommand) || (name === "git" && tellingGit.test(subcommand))) return undefined;
-  return parseRule(`Bash(${name} ${subcommand}:*)`);
-}
-
-const scriptRunners = /^(?:npm|pnpm|yarn)$/;
-const tellingSubcommands =
-  /^(?:run|run-script|exec|x|dlx|shell|sh|eval|repl|console|tool|generate|foreach|debug|attach|ssh|cp|install|i|ci|add|update|upgrade|create|init|new|link|config|set|alias|api|extension|plugin|plugins|login|publish|node|explore|script|invoke|call)$/;
-const tellingGit =
-  /^(?:bisect|submodule|filter-branch|difftool|mergetool|daemon|instaweb|send-email|rebase|clone|fetch|pull|push|remote|hook)$/;
-
-function isWord(text: string): boolean {
-  return /^[A-Za-z][\w.:-]*$/.test(text) && !text.endsWith(":");
-}
-
 /** Would a rule like this, remembered, allow more than anybody could have been shown? */
 export function isTooWideToRemember({ tool, pattern, exactly }: Rule): boolean {
   if (exactly) return false;
