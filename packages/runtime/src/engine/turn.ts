@@ -255,7 +255,7 @@ async function askModel(deps: Deps, messages: readonly Masked<Message>[], said: 
         const { inputTokens, outputTokens } = event.message.usage;
         deps.emit({ type: "context.updated", usedTokens: inputTokens + outputTokens, maxTokens: await deps.contextWindow() });
         // Half characters are of no use to a tool, and strict readers of our output would stop at them.
-        return boundCalls(wellFormedValue(event.message));
+        return wellFormedValue(boundCalls(event.message));
       }
       if (event.type === "warning.raised") {
         deps.emit(event);
