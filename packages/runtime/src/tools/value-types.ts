@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
+import { isTooDeep } from "../util/too-deep.ts";
 
 /** The value in another type, if it says the same there; undefined where it does not, or has that type already. */
 export function toType(value: JsonValue, type: string): JsonValue | undefined {
@@ -26,12 +27,12 @@ export function fromText(text: string, type: string): JsonValue | undefined {
   }
 }
 
-/** What a text that begins as JSON does holds, if it is of the kind that is looked for. */
+/** What a text that begins as JSON does holds, if it is of the kind that is looked for and not nested too deeply. */
 export function parsed(text: string, fits: (value: JsonValue) => boolean): JsonValue | undefined {
   if (!/^[[{]/.test(text)) return undefined;
   try {
     const value = JSON.parse(text) as JsonValue; // whatever JSON holds is one
-    return fits(value) ? value : undefined;
+    return fits(value) && !isTooDeep(value) ? value : undefined;
   } catch {
     return undefined;
   }
