@@ -12,7 +12,7 @@ const hasProgram = (name: string): boolean => spawnSync("which", [name]).status 
 
 describe("a slip in a command's name", () => {
   const cases: [words: string[], said: RegExp][] = [
-    [["session", "list"], /no command "session"; did you mean sessions\?.*behind -p/s],
+    [["session", "list"], /no command "session"; did you mean sessions\?.*pass it with -p/s],
     [["sesions"], /did you mean sessions\?/],
     [["doctr"], /did you mean doctor\?/],
     [["mpc", "add", "x", "y"], /did you mean mcp\?/],

@@ -33,7 +33,7 @@ describe("calls of an answer", () => {
     const [words, fine, cut] = boundCalls({ ...message, content: [...content] }).content;
     assert.deepEqual([words, fine], [content[0], content[1]]);
     assert.ok(cut?.type === "tool-call");
-    assert.deepEqual([cut.input, cut.malformedInput], [{}, `{"x":"${"y".repeat(1_994)}`]);
+    assert.deepEqual([cut.input, cut.malformedInput], [{}, `(shortened) {"x":"${"y".repeat(1_982)}`]);
     const whole = { ...message, content: [content[0], content[1]] };
     assert.equal(boundCalls(whole), whole);
   });

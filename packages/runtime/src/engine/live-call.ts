@@ -2,7 +2,7 @@ import { type AssistantMessage, callsOf, isJsonObject, type JsonObject, type Too
 import type { LiveInput } from "../permissions/gate.ts";
 import type { NotMasked } from "../util/masked.ts";
 import type { Redactor } from "../util/redact.ts";
-import { isTooDeep, toBoundedJson } from "../util/too-deep.ts";
+import { isTooDeep, toBrokenInput } from "../util/too-deep.ts";
 
 declare const live: unique symbol;
 
@@ -27,7 +27,11 @@ export function boundCalls(message: AssistantMessage): AssistantMessage {
   if (!callsOf(message).some(({ input }) => isTooDeep(input))) return message;
   const content = message.content.map((part) =>
     part.type === "tool-call" && isTooDeep(part.input)
-      ? { ...part, input: {}, malformedInput: part.malformedInput ?? toBoundedJson(part.input).slice(0, maxKept) }
+      ? {
+          ...part,
+          input: {},
+          malformedInput: part.malformedInput ?? toBrokenInput(part.input).slice(0, maxKept),
+        }
       : part,
   );
   return { ...message, content };

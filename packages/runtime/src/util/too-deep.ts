@@ -18,6 +18,11 @@ export function toBoundedJson(value: unknown): string {
   return JSON.stringify(isTooDeep(value) ? withoutDepth(value, shownLevels) : value);
 }
 
+/** What is kept of an input that cannot be used. One that was shortened is no JSON any more, so that nobody reads it as what was meant. */
+export function toBrokenInput(value: unknown): string {
+  return isTooDeep(value) ? `(shortened) ${toBoundedJson(value)}` : JSON.stringify(value);
+}
+
 /** Enough to see what it was. */
 const shownLevels = 8;
 

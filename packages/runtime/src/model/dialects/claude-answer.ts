@@ -15,7 +15,7 @@ import { defined } from "../../util/defined.ts";
 import { dialectId } from "./claude-request.ts";
 import { excerpt } from "../http-error.ts";
 import { numberIn, parseJson, stringIn } from "./json-fields.ts";
-import { toBoundedJson } from "../../util/too-deep.ts";
+import { toBrokenInput } from "../../util/too-deep.ts";
 
 type Block =
   | { type: "text"; text: string }
@@ -222,7 +222,7 @@ function toInput(block: Block & { type: "tool" }, cut: boolean): { input: JsonOb
   const given = isJsonObject(block.input) ? block.input : {};
   if (cut && Object.keys(given).length === 0) return { input: {}, malformedInput: "" };
   if (block.input !== undefined && block.input !== null && !isJsonObject(block.input)) {
-    return { input: {}, malformedInput: toBoundedJson(block.input) };
+    return { input: {}, malformedInput: toBrokenInput(block.input) };
   }
   return { input: given };
 }

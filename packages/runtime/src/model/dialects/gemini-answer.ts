@@ -16,7 +16,7 @@ import { dialectId, signatureIn, tokenField, groundingField } from "./gemini-par
 import { excerpt } from "../http-error.ts";
 import { numberIn, stringIn } from "./json-fields.ts";
 import { parsePayload, streamError } from "./gemini-errors.ts";
-import { toBoundedJson } from "../../util/too-deep.ts";
+import { toBoundedJson, toBrokenInput } from "../../util/too-deep.ts";
 
 export function createDecoder(request: ModelRequest, provider: string): Decoder {
   const answer = new Answer(request, provider);
@@ -174,7 +174,7 @@ function toInput(args: JsonValue | undefined): { input: JsonObject; malformedInp
   if (args === undefined || args === null) return { input: {} };
   return isJsonObject(args)
     ? { input: args }
-    : { input: {}, malformedInput: typeof args === "string" ? args : toBoundedJson(args) };
+    : { input: {}, malformedInput: typeof args === "string" ? args : toBrokenInput(args) };
 }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {

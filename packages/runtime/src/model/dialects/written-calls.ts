@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, type ToolDefinition, isJsonObject } from "../../protocol/content.ts";
-import { toBoundedJson } from "../../util/too-deep.ts";
+import { toBrokenInput } from "../../util/too-deep.ts";
 import { objectIn, parseJson } from "./json-fields.ts";
 
 export type WrittenCall = { name: string; input: JsonObject; malformedInput?: string };
@@ -50,7 +50,7 @@ function toCall(value: JsonValue | undefined): WrittenCall | undefined {
   if (typeof name !== "string") return undefined;
   const given = value["arguments"] ?? value["parameters"] ?? value["args"] ?? value["input"] ?? {};
   const input = typeof given === "string" ? parseLiteral(given) : given;
-  return isJsonObject(input) ? { name, input } : { name, input: {}, malformedInput: toBoundedJson(given) };
+  return isJsonObject(input) ? { name, input } : { name, input: {}, malformedInput: toBrokenInput(given) };
 }
 
 /** `Read(path="a.txt")`; the wrappers `print(…)` and `default_api.` mean nothing. */
