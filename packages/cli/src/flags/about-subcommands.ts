@@ -29,7 +29,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   permissions: {
     actions: ["explain", "lint", "log", "grants", "test"],
     example: 'permissions explain "Bash(git push)"',
-    help: "what would be decided about a call, and why; also lint, test, log and grants",
+    help: "what would be decided, and why; also lint, test, log and grants",
   },
   prompt: { actions: [], example: "prompt [FLAGS]", help: "show the system prompt and tools part by part, with token counts" },
   config: { actions: [], example: "config --explain [KEY]", help: "the effective settings, and the file each comes from" },
@@ -72,7 +72,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   tasks: { actions: [], example: "tasks SESSION [TASK]", help: "background tasks of a session, and their output" },
   checkpoints: {
     actions: ["list", "show", "restore", "rollback", "recover", "gc"],
-    help: "list and restore files as they were before a turn changed them",
+    help: "files as they were before a turn changed them",
   },
   worktrees: { actions: ["list", "open", "merge", "remove", "gc"], help: "manage the separate checkouts in which agents worked" },
   "user-local": { actions: ["storage", "memory"], help: "what is stored for you alone, outside any project" },
