@@ -19,7 +19,7 @@ export const aboutSubcommands: Readonly<Record<SubcommandName, AboutSubcommand>>
   models: {
     actions: [],
     example: "models [PROVIDER]",
-    help: "models with their context windows and prices; --refresh asks the provider",
+    help: "their context windows and prices; --refresh asks the provider",
   },
   mcp: {
     actions: ["add", "add-json", "list", "get", "remove", "login", "logout", "test", "serve"],
