@@ -247,12 +247,13 @@ describe("a file that is not there yet", () => {
 });
 
 describe("a folder of the project that is renamed", () => {
-  it("is left as it is: the file is written where it was approved", async () => {
-    const { files } = await race("before writeFile", (scene) => moveAway(scene, "deep"), {
+  it("is left as it is, and its file is not written anew where it was: it is another one than was read", async () => {
+    const { files, told } = await race("before writeFile", (scene) => moveAway(scene, "deep"), {
       tool: "Write",
       input: { file_path: file, content: "new\n" },
     });
-    assert.deepEqual([files["moved/folder/file.txt"], files["project/deep/folder/file.txt"]], [original, "new\n"]);
+    assert.deepEqual([files["moved/folder/file.txt"], files["project/deep/folder/file.txt"]], [original, undefined]);
+    assert.match(told, /changed/);
   });
 
   it("into one with another file is not followed", async () => {

@@ -10,7 +10,7 @@ function told(more: Partial<SessionLines>): string[] {
     .slice(3);
 }
 
-const network = "Commands that only read from the network (gh pr view, npm view) run unasked.";
+const network = "Commands that only read from the network (gh pr view, npm view) are allowed without asking.";
 const asUser = "Commands run as the user on this machine, with its network.";
 
 describe("the block about the session", () => {
