@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
+import { judgeCall } from "./judge-call.ts";
 import type { Tally } from "./report.ts";
 
 export type BatchScene = {
@@ -15,7 +16,7 @@ export type BatchScene = {
   tasks(count: number, more?: object): string;
   /** How many tasks have a result. */
   done(out: string): number;
-  /** Every task has one result, and no call that had ended was made again; the outside has counted. */
+  /** Every task has one result, and journal, model and outside agree on each call; the outside has counted. */
   judge(out: string, tasks: number, tally: Tally): void;
   close(): Promise<void>;
 };
@@ -27,6 +28,8 @@ export const answerUsd = 0.005;
 export async function openBatchScene({ steps, delayMs }: { steps: number; delayMs: number }): Promise<BatchScene> {
   const folder = mkdtempSync(join(tmpdir(), "outrider-torture-batch-"));
   const effects = new Map<string, number>();
+  /** By the id of the call: what the model heard of it last. */
+  const told = new Map<string, string>();
   const asked: number[] = [];
   const outside = createServer((request, response) => {
     effects.set(request.url ?? "", (effects.get(request.url ?? "") ?? 0) + 1);
@@ -38,6 +41,7 @@ export async function openBatchScene({ steps, delayMs }: { steps: number; delayM
     keepsRequests: false,
     replies: ({ body }) => {
       asked.push(Date.now());
+      listen(body, told);
       return {
         ...answer(body, { url: `http://127.0.0.1:${port}`, steps }),
         usage: { inputTokens: 0, outputTokens: 1_000 },
@@ -62,7 +66,7 @@ export async function openBatchScene({ steps, delayMs }: { steps: number; delayM
       return join(folder, "tasks.jsonl");
     },
     done: (out) => readLines(join(out, "results.jsonl")).length,
-    judge: (out, tasks, tally) => judge({ out, tasks, steps, effects, tally }),
+    judge: (out, tasks, tally) => judge({ out, tasks, steps, effects, told, tally }),
     async close() {
       await model.close();
       outside.closeAllConnections();
@@ -85,33 +89,59 @@ function answer(body: unknown, { url, steps }: { url: string; steps: number }): 
   return { calls: [{ name: "Bash", input: { command }, callId: `call_${task}_${called + 1}` }] };
 }
 
+/** Results of calls, as the model is told them. */
+function listen(body: unknown, told: Map<string, string>): void {
+  const messages: { content: unknown }[] = Object(body).messages;
+  for (const { content } of messages)
+    for (const part of Array.isArray(content) ? content : [])
+      if (part.type === "tool_result") told.set(part.tool_use_id, textOf(part.content));
+}
+
+function textOf(content: unknown): string {
+  return Array.isArray(content) ? content.map(({ text = "" }) => text).join("") : String(content);
+}
+
 type Judged = {
   readonly out: string;
   readonly tasks: number;
   readonly steps: number;
   readonly effects: ReadonlyMap<string, number>;
+  readonly told: ReadonlyMap<string, string>;
   readonly tally: Tally;
 };
 
-function judge({ out, tasks, steps, effects, tally }: Judged): void {
+function judge({ out, tasks, steps, effects, told, tally }: Judged): void {
   const results = new Map<unknown, Record<string, unknown>[]>();
   for (const result of readLines(join(out, "results.jsonl")))
     results.set(result["unit_id"], [...(results.get(result["unit_id"]) ?? []), result]);
   let unknown = 0;
+  let notRun = 0;
   for (let task = 1; task <= tasks; task++) {
     const own = results.get(`t${task}`) ?? [];
     if (own.length !== 1 || own[0]?.["status"] !== "passed")
       tally.violate(`t${task} has ${own.length} results: ${JSON.stringify(own).slice(0, 300)}`);
-    const ended = readLines(join(out, "journals", `t${task}.jsonl`)).filter(({ type }) => type === "tool.ended");
+    const events = readLines(join(out, "journals", `t${task}.jsonl`));
     for (let step = 1; step <= steps; step++) {
-      const count = effects.get(`/t${task}/${step}`) ?? 0;
-      const isFinished = ended.some(({ callId }) => callId === `call_t${task}_${step}`);
-      if (!isFinished) unknown++;
-      if (isFinished ? count !== 1 : count > 1) tally.violate(`t${task}, step ${step}: ${count} effects`);
+      const id = `call_t${task}_${step}`;
+      const [started, ended] = ["tool.started", "tool.ended"].map((kind) =>
+        events.find(({ type, callId }) => type === kind && callId === id),
+      );
+      const status = ended && String(ended["status"]);
+      const seen = {
+        isStarted: started !== undefined,
+        status,
+        told: told.get(id),
+        effects: effects.get(`/t${task}/${step}`) ?? 0,
+      };
+      const verdict = judgeCall(seen);
+      if (verdict.type === "unknown") unknown++;
+      if (verdict.type === "not-run") notRun++;
+      if (verdict.type === "lie") tally.violate(`t${task}, step ${step}, ${verdict.text}`);
     }
   }
   tally.count("results", results.size);
   tally.count("calls of unknown outcome", unknown);
+  tally.count("calls not run", notRun);
 }
 
 function readLines(path: string): Record<string, unknown>[] {

@@ -35,7 +35,7 @@ export type Advance =
 /** What a model is told that was cut off: it is not told the task again, which is in the conversation. */
 const goOnWords =
   "The program in which you worked was ended and has been started again. Go on with the task from where you were. " +
-  "A call whose outcome is unknown may have had its effect or not: look before you repeat it.";
+  "A call that was interrupted, or whose outcome is unknown, may have had its effect in full, in part or not at all: look before you repeat it.";
 
 /**
  * One task's conversation, advanced step by step. Its journal is the state: a new process takes up where the journal ends, no answer and no

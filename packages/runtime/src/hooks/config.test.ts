@@ -145,13 +145,12 @@ describe("hooks in settings", () => {
     const read = (value: object) => parseHooks([{ value, source: "/p/.claude/settings.json", trusted: true }]);
     const { hooks, warnings } = read({
       NewEvent: [{ hooks: [command] }],
-      PreToolUse: [
-        { matcher: "([", hooks: [command] },
+      PreToolUse: [{ matcher: "([", hooks: [command] }, { hooks: [{ ...command, reportsTo: true }] }],
+      PostToolUse: [
         {
           hooks: [
             { type: "mcp_tool", server: "s", tool: "t" },
             { type: "oracle", riddle: "?" },
-            { ...command, reportsTo: true },
           ],
         },
       ],
@@ -170,6 +169,19 @@ describe("hooks in settings", () => {
       { PreToolUse: [{ hooks: [{ type: "mcp_tool", onFailure: "block" }] }] },
     ])
       assert.throws(() => read(value), /can neither guard nor block/);
+  });
+
+  it("in a file of Claude Code's: one that would judge is never left out because of its type", () => {
+    const read = (event: string, more: object = {}, limits: HookLimits = {}) => {
+      const value = { [event]: [{ matcher: "Bash", hooks: [{ type: "mcp_tool", server: "s", tool: "t" }] }] };
+      return parseHooks([{ value, source: "/p/.claude/settings.json", trusted: true, ...more }], limits);
+    };
+    for (const event of ["PreToolUse", "PermissionRequest"])
+      assert.throws(() => read(event), { code: "config", message: /has the type mcp_tool/, hint: /write it as a command/ });
+    assert.equal(read("Stop").warnings.length, 1);
+    assert.deepEqual(read("PreToolUse", { trusted: false }).ignored, ["hooks.PreToolUse of /p/.claude/settings.json"]);
+    assert.equal(read("PreToolUse", { guardsOnly: true }).hooks.length, 0);
+    assert.equal(read("PreToolUse", {}, { disableAllHooks: true }).hooks.length, 0);
   });
 
   it("are errors with a line where the file knows it", () => {

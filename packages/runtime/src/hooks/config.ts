@@ -121,7 +121,7 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
   const place = at(scene.place, "hooks");
   return list(group.value("hooks"), place).flatMap((hook, index) => {
     const own = { ...scene, place: at(place, index) };
-    return isForeign(hook, own.place) ? [] : [{ ...parseHook(hook, own, env), matches: matcher.matches }];
+    return isForeign(hook, own) ? [] : [{ ...parseHook(hook, own, env), matches: matcher.matches }];
   });
 }
 
@@ -132,12 +132,20 @@ export function isHookType(type: unknown): boolean {
   return knownTypes.includes(type);
 }
 
-/** A type of hook that only Claude Code has, or another release of it. */
-function isForeign(hook: unknown, { file, path }: Place): boolean {
+/** Hooks of these events say what may happen. */
+export const judgingEvents: readonly string[] = ["PreToolUse", "PermissionRequest"];
+
+/** A type of hook that only Claude Code has, or another release of it. It may be left out only where nothing is judged. */
+function isForeign(hook: unknown, { event, limits, place }: Scene): boolean {
+  const { file } = place;
   const type = isRecord(hook) ? hook["type"] : undefined;
   if (!isClaudeFile(file) || typeof type !== "string" || isHookType(type)) return false;
-  refuseToGuard([{ hooks: [hook] }], { file, path });
-  file.notes.push(wrong({ file, path }, `has the type ${type}, and such hooks never run here`).message);
+  refuseToGuard([{ hooks: [hook] }], place);
+  const mistake = wrong(place, `has the type ${type}, and such hooks never run here`, {
+    hint: "What it would forbid would be allowed: write it as a command, or remove it",
+  });
+  if (judgingEvents.includes(event) && !limits.disableAllHooks && !file.guardsOnly) throw mistake;
+  file.notes.push(mistake.message);
   return true;
 }
 

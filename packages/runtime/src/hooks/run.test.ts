@@ -50,6 +50,29 @@ const bash = (command: string, more: object = {}) => ({ type: "command", command
 const endings = (events: readonly EventBody[]) =>
   events.flatMap((event) => (event.type === "hook.ended" ? [[event.name, event.status, event.exitCode]] : []));
 
+describe("hooks of the end of a session", () => {
+  it("are all told of it, and what they object is told to a person", async () => {
+    const { run, events } = open({
+      SessionEnd: [{ hooks: [bash("echo bad >&2; exit 2"), bash(`echo '{"continue":false}'`), bash("touch told")] }],
+    });
+    await run("SessionEnd", { subject: "other" });
+    assert.ok(existsSync(join(folder, "told")));
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "warning.raised" ? [event.message] : [])),
+      ["The SessionEnd:other hook of test said no (bad), which changes nothing"],
+    );
+  });
+
+  it("are named when they take too long", async () => {
+    const { run, events } = open({ SessionEnd: [{ hooks: [bash("exec sleep 30")] }] });
+    await assert.rejects(run("SessionEnd", { subject: "other", signal: AbortSignal.timeout(100) }));
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "warning.raised" ? [event.message] : [])),
+      ["The SessionEnd:other hook of test took too long and was ended"],
+    );
+  });
+});
+
 describe("a command hook", () => {
   it("gets the event as JSON on its standard input, and where the project is", async () => {
     const { run } = open({

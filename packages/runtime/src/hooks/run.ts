@@ -24,9 +24,9 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
       if (spent.has(hook) || !(await isDue(hook, request, input["tool_input"])) || isAgain(hook, done)) continue;
       if (hook.once) spent.add(hook);
       const result = await start(hook, { ...request, input });
+      if (result) tell(hook, request, result);
       request.signal.throwIfAborted();
       if (!result) continue; // it runs on by itself
-      tell(hook, request, result);
       verdict.add(hook, result);
       if (verdict.settled) break;
       if (verdict.updatedInput) input = { ...input, tool_input: verdict.updatedInput };
@@ -148,6 +148,9 @@ function tell(hook: Hook, request: HookRequest, { status, output, problem, lost 
       type: "warning.raised",
       message: `The ${name} ${status === "timeout" ? "timed out" : "failed"} (${problem}), ${consequence}`,
     });
+  } else if (hook.event === "SessionEnd" && status !== "ok") {
+    const what = status === "blocked" ? `said no (${output.reason}), which changes nothing` : "took too long and was ended";
+    request.emit({ type: "warning.raised", message: `The ${name} ${what}` });
   } else if (lost > 0) {
     request.emit({ type: "warning.raised", message: `The ${name} wrote too much: ${lost} bytes of its output were left out` });
   }

@@ -14,6 +14,17 @@ const feedback: ReadonlySet<HookEventName> = new Set<HookEventName>([
   "SubagentStop",
 ]);
 
+/** It has happened, or happens in any case: a no changes nothing, and the hooks after it are told all the same. */
+const unstoppable: ReadonlySet<HookEventName> = new Set<HookEventName>([
+  "SessionEnd",
+  "StopFailure",
+  "Notification",
+  "PostCompact",
+  "InstructionsLoaded",
+  "CwdChanged",
+  "WorktreeRemove",
+]);
+
 const maxContext = 10_000;
 const maxReason = 8_000;
 const rank: Readonly<Record<HookEffect, number>> = { allow: 0, ask: 1, defer: 2, deny: 3 };
@@ -37,6 +48,7 @@ export class Verdict {
 
   /** Nothing said after this would change anything. */
   get settled(): boolean {
+    if (unstoppable.has(this.#event)) return false;
     return this.#stop !== undefined || (this.#decision?.effect === "deny" && !feedback.has(this.#event));
   }
 

@@ -1,6 +1,7 @@
 import { RuntimeError, type RuntimeErrorOptions } from "../protocol/errors.ts";
 import { createRedactor } from "../util/redact.ts";
 import { defined } from "../util/defined.ts";
+import { isRecord } from "../util/is-record.ts";
 
 export type HttpFailure = {
   readonly status: number;
@@ -30,7 +31,10 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
   const message = `${words.provider} answered HTTP ${status}${reason ? `: ${reason}` : " with an empty body"}`;
   const retryAfterMs = retryAfter(headers, now);
   const requestId = requestIdIn(headers);
-  const answered: RuntimeErrorOptions = { httpStatus: status, ...defined({ requestId }) };
+  const answered: RuntimeErrorOptions = {
+    httpStatus: status,
+    ...defined({ errorType: typeIn(failure.body), requestId }),
+  };
   const retry: RuntimeErrorOptions = { ...answered, retryable: true, ...defined({ retryAfterMs }) };
 
   if (status === 401 || status === 403) {
@@ -106,6 +110,13 @@ function messageIn(body: string): string | undefined {
     return error.message;
   if (typeof error === "string") return error;
   return typeof message === "string" ? message : undefined;
+}
+
+/** `{ error: { type } }`, where it is a word. */
+function typeIn(body: string): string | undefined {
+  const error = parseObject(body)?.["error"];
+  const type = isRecord(error) ? error["type"] : undefined;
+  return typeof type === "string" && /^\w{1,64}$/.test(type) ? type : undefined;
 }
 
 function parseObject(body: string): Record<string, unknown> | undefined {

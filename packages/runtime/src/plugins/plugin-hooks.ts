@@ -1,5 +1,5 @@
 import { isAllowedUrl } from "../hooks/allowed-urls.ts";
-import { type HookLimits, type HookSource, isHookType, parseHooks } from "../hooks/config.ts";
+import { type HookLimits, type HookSource, isHookType, judgingEvents, parseHooks } from "../hooks/config.ts";
 import { readMatcher } from "../hooks/matcher.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
@@ -37,11 +37,11 @@ export function toHookSource(file: JsonObject, { source, variables, options, lim
     );
     const { value, warnings } = withinLimits(written, { source, limits });
     const made: HookSource = { value, source, trusted: true, isForeign: true };
-    for (const event of judging) refuseUnreadable(value[event], `${source}: hooks.${event}`);
+    for (const event of judgingEvents) refuseUnreadable(value[event], `${source}: hooks.${event}`);
     return { hooks: made, written, warnings, unheard: parseHooks([made], limits).warnings };
   } catch (error) {
     const { message } = toRuntimeError(error);
-    if (isJsonObject(hooks) && !judging.some((event) => Object.hasOwn(hooks, event)))
+    if (isJsonObject(hooks) && !judgingEvents.some((event) => Object.hasOwn(hooks, event)))
       return { written: hooks, warnings: [`${message}; the hooks of the file were left out`], unheard: [] };
     throw new UnreadableHooks(message);
   }
@@ -61,7 +61,8 @@ function withinLimits(written: JsonObject, { source, limits }: Pick<Ground, "sou
   const warnings: string[] = [];
   const warn = (what: string): void => void warnings.push(`${source}: ${what}`);
   const isKept = (event: string, hook: JsonValue): boolean => {
-    if (judging.includes(event) || !isJsonObject(hook) || hook["guard"] === true || hook["onFailure"] === "block") return true;
+    if (judgingEvents.includes(event) || !isJsonObject(hook) || hook["guard"] === true || hook["onFailure"] === "block")
+      return true;
     const { type, url } = hook;
     if (type !== "http" || typeof url !== "string" || !URL.canParse(url) || !/^https?:/i.test(url)) return true;
     if (isAllowedUrl(url, limits.allowedHttpHookUrls ?? [])) return true;
@@ -90,9 +91,6 @@ function withoutKeys(hook: JsonValue, warn: (what: string) => void): JsonValue {
   if (keys.length > 0) warn(`a hook wants ${keys.join(", ")}, and no key for models is sent`);
   return { ...hook, allowedEnvVars: names.filter((name) => !keys.includes(name)) };
 }
-
-/** Their hooks say what may happen. */
-const judging = ["PreToolUse", "PermissionRequest"];
 
 /** A matcher that cannot be read matches nothing, and a hook of an unknown type never runs: nothing would be judged. */
 function refuseUnreadable(groups: JsonValue | undefined, where: string): void {

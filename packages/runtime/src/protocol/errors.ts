@@ -38,6 +38,8 @@ export type ErrorData = {
   retryable: boolean;
   retryAfterMs?: number;
   httpStatus?: number;
+  /** The provider's own word for it: `rate_limit_error`. */
+  errorType?: string;
   /** The provider's id of the request that failed: what its support asks for. */
   requestId?: string;
   /** What to do next, in one sentence. */
@@ -65,6 +67,7 @@ export class RuntimeError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly httpStatus: number | undefined;
+  readonly errorType: string | undefined;
   readonly requestId: string | undefined;
   readonly hint: string | undefined;
   readonly refused: Refused | undefined;
@@ -75,6 +78,7 @@ export class RuntimeError extends Error {
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
     this.httpStatus = options.httpStatus;
+    this.errorType = options.errorType;
     this.requestId = options.requestId;
     this.hint = options.hint;
     this.refused = options.refused;
@@ -93,6 +97,7 @@ export class RuntimeError extends Error {
       retryable: this.retryable,
       ...(this.retryAfterMs !== undefined && { retryAfterMs: this.retryAfterMs }),
       ...(this.httpStatus !== undefined && { httpStatus: this.httpStatus }),
+      ...(this.errorType !== undefined && { errorType: this.errorType }),
       ...(this.requestId !== undefined && { requestId: this.requestId }),
       ...(this.hint !== undefined && { hint: this.hint }),
       ...(trace !== undefined && { trace }),

@@ -25,7 +25,11 @@ export function streamError(error: JsonObject): RuntimeError {
   const known = streamErrors[type] ?? { code: "provider-unavailable", retryable: true };
   const code = known.code === "provider-bad-request" && isContextOverflow(said) ? "context-overflow" : known.code;
   const message = `Anthropic broke off its answer with ${type || "an unnamed error"}${said ? `: ${redact(said)}` : ""}`;
-  return new RuntimeError(code, message, { retryable: known.retryable, ...(code === "provider-auth" && { hint: authHint }) });
+  return new RuntimeError(code, message, {
+    retryable: known.retryable,
+    ...(streamErrors[type] && { errorType: type }),
+    ...(code === "provider-auth" && { hint: authHint }),
+  });
 }
 
 /** The API has no code for it, only these words. */

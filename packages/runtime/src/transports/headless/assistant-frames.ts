@@ -9,7 +9,12 @@ import type { StreamedBlock } from "./partial-messages.ts";
 import { defined } from "../../util/defined.ts";
 import { toServerToolBlock } from "./server-tool-block.ts";
 
-type LocalAnswer = { readonly at: string; readonly run: { command: string; args: string }; readonly failed?: boolean };
+/** `run`: what was typed; of a command in a file that did what it should, Claude Code does not say it. */
+type LocalAnswer = {
+  readonly at: string;
+  readonly run: { command: string; args: string } | undefined;
+  readonly failed?: boolean;
+};
 
 /**
  * One frame per block. Where deltas are shown a block's frame comes as soon as the block is whole; the rest of the message follows
@@ -74,7 +79,7 @@ export class AssistantFrames {
       error: word,
       is_api_error_message: true,
       api_error_status: error.httpStatus ?? null,
-      ...defined({ request_id: error.requestId }),
+      ...defined({ api_error_type: error.errorType, request_id: error.requestId }),
       ...this.#firstMarks(),
     });
   }
@@ -87,7 +92,7 @@ export class AssistantFrames {
       parent_tool_use_id: null,
       local_command_source: `<local-command-${stream}>${text}</local-command-${stream}>`,
       timestamp: at,
-      local_command_run: run,
+      ...(run && { local_command_run: run }),
       ...(failed && { local_command_outcome: { kind: "failed" } }),
       ...this.#firstMarks(),
     });

@@ -7,7 +7,7 @@ import { AssistantFrames } from "./assistant-frames.ts";
 import { apiErrorWord } from "../../protocol/api-error-word.ts";
 import { ClaudeLines, type Frame } from "./claude-frame.ts";
 import { type InitFacts, toInitFields } from "./claude-init.ts";
-import { toResultFields, uuidFields } from "./claude-result.ts";
+import { isBuiltin, toResultFields, uuidFields } from "./claude-result.ts";
 import { toClaudeUsage } from "./claude-usage.ts";
 import { commandsLine, blockedPromptLine, compactionLines, hookEndedLine, hookStartedLine, showsHook } from "./notice-frames.ts";
 import type { OutputFormat, OutputFormatName } from "./output-format.ts";
@@ -231,7 +231,7 @@ class ClaudeStream {
   #ending({ outcome, at, modelCalls }: AgentEvent<"turn.ended">): string {
     const { command, commandArgs: args } = this.#run;
     if (command !== undefined && outcome.type === "completed" && outcome.text !== "")
-      return this.#assistant.local(outcome.text, { at, run: { command, args } });
+      return this.#assistant.local(outcome.text, { at, run: isBuiltin(command) ? { command, args } : undefined });
     if (command !== undefined && outcome.type === "failed")
       return this.#assistant.local(outcome.error.message, { at, run: { command, args }, failed: true });
     if (outcome.type === "stopped" && outcome.limit === "hook" && modelCalls === 0)

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type AssistantMessage, type AssistantPart, noUsage } from "../../protocol/content.ts";
+import type { ErrorData } from "../../protocol/errors.ts";
 import type { AgentEvent, EventBody, SessionFacts } from "../../protocol/events.ts";
+import type { Outcome } from "../../protocol/outcome.ts";
+import { createRedactor } from "../../util/redact.ts";
 import { type ClaudeFormatOptions, createClaudeFormat, loadPartialMessages } from "./claude-format.ts";
 import { frameUuid } from "./frame-uuid.ts";
 
@@ -186,5 +189,38 @@ describe("frames about the conversation as a whole", () => {
         [true, "hook"],
       ],
     );
+  });
+});
+
+describe("a provider's failure", () => {
+  const error: ErrorData = {
+    ...{ code: "provider-rate-limit", message: "Anthropic answered HTTP 429: slow", retryable: true },
+    ...{ httpStatus: 429, errorType: "rate_limit_error" },
+  };
+  const outcome: Outcome = { type: "failed", text: "", error };
+  const told = async (claudeResults: boolean): Promise<unknown[]> => {
+    const format = createClaudeFormat("stream-json", { sessionId: "s", newId: () => "u", claudeResults });
+    const ended = { type: "turn.ended", outcome, usage: noUsage, modelCalls: 1, modelDurationMs: 0, durationMs: 1 } as const;
+    const said = format.event({ seq: 1, at: "2026-01-01T00:00:00Z", sessionId: "s", ...ended });
+    const result = await format.end(createRedactor().value<Outcome>(outcome));
+    return [said, result].map((line) => {
+      const { type, subtype, stop_reason, api_error_status, api_error_type } = JSON.parse(String(line)) as Record<
+        string,
+        unknown
+      >;
+      return { type, subtype, stop_reason, api_error_status, api_error_type };
+    });
+  };
+  const kind = { api_error_status: 429, api_error_type: "rate_limit_error" };
+  const message = { type: "assistant", subtype: undefined, stop_reason: undefined, ...kind };
+
+  it("is told with the provider's word for it, in the message and in the result", async () => {
+    const result = { type: "result", subtype: "error_during_execution", stop_reason: null, ...kind };
+    assert.deepEqual(await told(false), [message, result]);
+  });
+
+  it("ended the message where Claude Code's results are asked for", async () => {
+    const result = { type: "result", subtype: "success", stop_reason: "stop_sequence", ...kind };
+    assert.deepEqual(await told(true), [message, result]);
   });
 });

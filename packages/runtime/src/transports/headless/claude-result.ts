@@ -46,10 +46,11 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     ...(claimed && { result: claimed.result }),
     ...defined({ structured_output: structuredIn(outcome) }),
     ...(completed && run.command !== undefined && { local_command: localName(run.command) }),
-    stop_reason: deferred ? "tool_deferred" : run.stopReason,
+    stop_reason: deferred ? "tool_deferred" : claimed?.is_error ? "stop_sequence" : run.stopReason,
     ...(deferred && { deferred_tool_use: { id: deferred.callId, name: deferred.name, input: deferred.input } }),
     terminal_reason: terminalReason(outcome, run),
     api_error_status: outcome.type === "failed" ? (outcome.error.httpStatus ?? null) : null,
+    ...(outcome.type === "failed" && defined({ api_error_type: outcome.error.errorType })),
     total_cost_usd: costs.total.costUsd,
     usage: toRunUsage(run),
     modelUsage: toModelUsages(costs),
@@ -101,7 +102,11 @@ function structuredIn(outcome: Outcome): JsonValue | undefined {
 
 /** Claude Code's word for whose command it was; where a model was asked for it, there is none. */
 function localName(command: string): string {
-  return builtinCommands.some(({ name }) => name === command) ? command : "custom";
+  return isBuiltin(command) ? command : "custom";
+}
+
+export function isBuiltin(command: string): boolean {
+  return builtinCommands.some(({ name }) => name === command);
 }
 
 /** The names a host gave to the messages that are answered here. */

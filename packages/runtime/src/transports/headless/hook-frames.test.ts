@@ -133,9 +133,9 @@ describe("frames of a turn that runs a command", () => {
   const said = (bodies: readonly EventBody[]): unknown[] =>
     (frames(bodies, false) as Record<string, unknown>[])
       .filter(({ type }) => type === "assistant")
-      .map(({ message, local_command_source, local_command_outcome }) => {
+      .map(({ message, local_command_source, local_command_outcome, local_command_run }) => {
         const { model, stop_reason, content } = message as Record<string, unknown>;
-        return { model, stop_reason, content, local_command_source, local_command_outcome };
+        return { model, stop_reason, content, local_command_source, local_command_outcome, local_command_run };
       });
 
   it("say what it says as a message that no model wrote, and why it failed", () => {
@@ -146,6 +146,16 @@ describe("frames of a turn that runs a command", () => {
         content: [{ type: "text", text: "Cost: $0" }],
         local_command_source: "<local-command-stdout>Cost: $0</local-command-stdout>",
         local_command_outcome: undefined,
+        local_command_run: { command: "cost", args: "" },
+      },
+    ]);
+    assert.deepEqual(said(turn("mine", { type: "completed", text: "Done" })), [
+      {
+        ...base,
+        content: [{ type: "text", text: "Done" }],
+        local_command_source: "<local-command-stdout>Done</local-command-stdout>",
+        local_command_outcome: undefined,
+        local_command_run: undefined,
       },
     ]);
     assert.deepEqual(
@@ -156,6 +166,7 @@ describe("frames of a turn that runs a command", () => {
           content: [{ type: "text", text: "No" }],
           local_command_source: "<local-command-stderr>No</local-command-stderr>",
           local_command_outcome: { kind: "failed" },
+          local_command_run: { command: "deplyo", args: "" },
         },
       ],
     );
