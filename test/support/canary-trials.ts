@@ -47,11 +47,14 @@ export async function tryCommands({ count, seed }: { count: number; seed: number
   const random = createRandom(seed);
   const problems: string[] = [];
   let [allowed, changing] = [0, 0];
+  const home = process.cwd();
   try {
     const git = await gitForLooking(top);
     for (let done = 0; done < count; done += batch) {
       const trial = prepareTrial({ random, git, top, mode: (done / batch) % 2 === 0 ? "default" : "acceptEdits" });
       try {
+        // The program that judges may stand anywhere; a link through /proc/self/cwd leads it to somewhere else than the command.
+        process.chdir(join(trial.ground.root, random.pick([".", "src", "src/deep"])));
         const jobs: Job[] = [];
         for (let one = 0; one < Math.min(batch, count - done); one++) {
           const command = damage(random, fileCommand(random, { writes: trial.mode === "acceptEdits" }));
@@ -62,6 +65,7 @@ export async function tryCommands({ count, seed }: { count: number; seed: number
         changing += jobs.filter(({ changes }) => changes).length;
         problems.push(...(await tryJobs(trial, jobs)));
       } finally {
+        process.chdir(home);
         trial.ground.remove();
       }
     }

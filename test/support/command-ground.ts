@@ -106,6 +106,11 @@ const hostileLinks: readonly (readonly [string, string])[] = [
   ["packed.zip", "../outside/secret.txt"],
   ["packed.gz", "../outside/secret.txt"],
   ["self", "."],
+  // One file to whoever judges, another to the command.
+  ["here", "/proc/self/cwd"],
+  ["here.txt", "/proc/self/cwd/../outside/secret.txt"],
+  ["herekey", "/proc/thread-self/cwd/key.txt"],
+  ["src/here.ts", "../here/../outside/secret.txt"],
   ["test/[a]b", "../../outside/secret.txt"],
   ["test/😀", "../../outside/secret.txt"],
 ];

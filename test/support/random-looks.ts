@@ -179,6 +179,10 @@ const places = [
   "open",
   "secrets",
   "p/l/config",
+  "here.txt",
+  "here/../outside/secret.txt",
+  "src/here.ts",
+  "../herekey",
 ];
 
 function path(random: Random): string {

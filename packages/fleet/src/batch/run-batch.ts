@@ -5,6 +5,7 @@ import { createFileStore, type JsonObject, RuntimeError, type SessionStore, toRu
 import { nearest, type Surroundings } from "@outrider/runtime/host";
 import { RunCancelled, RunSuspended, StepFailed } from "../durable/durable.ts";
 import { BatchGovernor } from "../limits/batch-governor.ts";
+import { needKnownProviders } from "../limits/known-providers.ts";
 import { type Rate, RateLimits } from "../limits/rate-limits.ts";
 import { failureKind, failureKinds, type TaskResult } from "../run/task-result.ts";
 import { runIdOf } from "../run/task-run.ts";
@@ -75,6 +76,7 @@ const defaultRetries: Readonly<Record<string, number>> = {
 /** A new batch in a folder. */
 export async function createBatch(path: string, tasks: readonly BatchTask[], settings: BatchSettings): Promise<BatchFolder> {
   needKnownKinds(settings);
+  needKnownProviders(settings.rates);
   return await BatchFolder.create(resolve(path), toUnits(tasks), settings as unknown as JsonObject); // JSON already
 }
 
@@ -110,6 +112,7 @@ class BatchWork {
   constructor(run: BatchRun) {
     this.#run = run;
     needKnownKinds(run.settings);
+    needKnownProviders(run.settings.rates);
     this.#settings = { ...(run.folder.state.settings as BatchSettings), ...withoutUndefined(run.settings) };
   }
 

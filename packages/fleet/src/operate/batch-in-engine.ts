@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchRun } from "../batch/run-batch.ts";
 import { openEngineExecutor } from "../restate/engine-executor.ts";
+import { EngineFailed, RestateApi, type RestateAddress } from "../restate/restate-api.ts";
 import { createRestateBackend } from "../restate/restate-backend.ts";
 import { openStore } from "../stores/open-store.ts";
 
@@ -20,17 +22,23 @@ type EngineOfBatch = {
 /** Which engine and store; what is absent is as the batch was begun. */
 export type GivenEngine = { readonly [Name in "ingress" | "admin" | "service" | "store" | "tenant"]?: string | undefined };
 
-/** Lets the workers of an engine run the units of a batch. A batch that is resumed joins the runs that it began. */
-export function batchInEngine(
+/**
+ * Lets the workers of an engine run the units of a batch. A batch that is resumed joins the runs that it began. Rejects when the engine cannot
+ * be reached: at once for a new batch; the engine of one that was begun may be starting again, and is waited for.
+ */
+export async function batchInEngine(
   path: string,
   given: GivenEngine,
   env: Readonly<Record<string, string | undefined>>,
-): BatchRun["openExecutor"] {
+): Promise<NonNullable<BatchRun["openExecutor"]>> {
+  const begun = engineOf(path);
+  const { batch, ingress, admin, service, store, tenant } = { batch: randomUUID(), ...begun, ...defined(given) };
+  if (!ingress || !admin || !store)
+    throw new RuntimeError("usage", "A batch on an engine needs --ingress URL, --admin URL and --store ADDRESS");
+  needUrl("--ingress", ingress);
+  needUrl("--admin", admin);
+  await needEngine({ ingress, admin }, begun ? { patienceMs: 60_000 } : { patienceMs: 2_000 });
   return async ({ maxBudgetUsd, rates, bare = false, onQuestion, warn }) => {
-    const engine = { batch: randomUUID(), ...engineOf(path), ...defined(given) };
-    const { batch, ingress, admin, service, store, tenant } = engine;
-    if (!ingress || !admin || !store)
-      throw new RuntimeError("usage", "A batch on an engine needs --ingress URL, --admin URL and --store ADDRESS");
     mkdirSync(path, { recursive: true });
     writeFileSync(fileIn(path), `${JSON.stringify({ batch, ingress, admin, service, store, tenant }, null, 2)}\n`);
     const opened = await openStore(store, env);
@@ -48,6 +56,21 @@ export function batchInEngine(
       },
     };
   };
+}
+
+function needUrl(flag: string, text: string): void {
+  if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : "")) return;
+  throw new RuntimeError("usage", `${flag} is an address such as http://127.0.0.1:8080, not ${text}`);
+}
+
+/** Tasks that were begun without an engine would all fail one by one. */
+async function needEngine(address: RestateAddress, { patienceMs }: { readonly patienceMs: number }): Promise<void> {
+  const api = new RestateApi(address);
+  const until = Date.now() + patienceMs;
+  for (let troubles = await api.troubles(); troubles.length > 0; troubles = await api.troubles()) {
+    if (Date.now() >= until) throw new EngineFailed(`${troubles.join(". ")}. No task was started`);
+    await delay(250);
+  }
 }
 
 /** Answers what a run of the batch asks on its engine. */

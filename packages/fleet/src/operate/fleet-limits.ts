@@ -1,3 +1,4 @@
+import { needKnownProviders } from "../limits/known-providers.ts";
 import { fleetKey, type GivenLimits, openKeeper } from "../restate/governor-object.ts";
 import { RestateApi, type RestateAddress } from "../restate/restate-api.ts";
 import { defaultService } from "../restate/restate-worker.ts";
@@ -14,6 +15,7 @@ export async function limitFleet(
   { tenants = {}, ...limits }: FleetLimitsGiven,
   service: string = defaultService,
 ): Promise<void> {
+  needKnownProviders(limits.rates);
   const api = new RestateApi(address, 5_000);
   if (Object.keys(limits).length > 0) await openKeeper(api, service, fleetKey).limit(limits);
   for (const [tenant, concurrency] of Object.entries(tenants)) await limitTenantOf(api, service, { tenant, concurrency });

@@ -28,8 +28,8 @@ export class RestateApi {
   readonly #address: RestateAddress;
   readonly #patienceMs: number;
 
-  constructor(address: RestateAddress, patienceMs = 60_000) {
-    this.#address = address;
+  constructor({ ingress, admin }: RestateAddress, patienceMs = 60_000) {
+    this.#address = { ingress: ingress.replace(/\/+$/, ""), admin: admin.replace(/\/+$/, "") };
     this.#patienceMs = patienceMs;
   }
 
@@ -110,16 +110,17 @@ export class RestateApi {
   }
 
   async isHealthy(): Promise<boolean> {
-    const { ingress, admin } = this.#address;
-    const answers = await Promise.all(
-      [`${ingress}/restate/health`, `${admin}/health`].map((url) =>
-        fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      ),
-    );
-    return answers.every(Boolean);
+    return (await this.troubles()).length === 0;
+  }
+
+  /** What is wrong with its doors, in words; empty when both are open. */
+  async troubles(): Promise<string[]> {
+    const doors = [
+      ["ingress", "/restate/health"],
+      ["admin", "/health"],
+    ] as const;
+    const found = await Promise.all(doors.map(async ([door, path]) => await troubleOf(door, this.#address[door], path)));
+    return found.flatMap((trouble) => trouble ?? []);
   }
 
   async #json(door: keyof RestateAddress, path: string, body: JsonValue): Promise<JsonObject> {
@@ -163,6 +164,15 @@ export class RestateApi {
       }
       await delay(Math.min(1_000, 50 * 2 ** attempt));
     }
+  }
+}
+
+async function troubleOf(door: keyof RestateAddress, address: string, path: string): Promise<string | undefined> {
+  try {
+    const { ok, status } = await fetch(`${address}${path}`, { signal: AbortSignal.timeout(2_000) });
+    return ok ? undefined : `The ${door} of the engine at ${address} answers ${status} to ${path}`;
+  } catch {
+    return `The ${door} of the engine at ${address} does not answer`;
   }
 }
 

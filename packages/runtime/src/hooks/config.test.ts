@@ -28,6 +28,7 @@ describe("hooks in settings", () => {
       { ...hook, matches: hook?.matches("Bash") },
       {
         event: "PreToolUse",
+        matcher: "Bash",
         matches: true,
         condition: undefined,
         action: { type: "command", command: "true", args: undefined, env: {} },

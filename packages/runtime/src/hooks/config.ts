@@ -121,7 +121,7 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
   const place = at(scene.place, "hooks");
   return list(group.value("hooks"), place).flatMap((hook, index) => {
     const own = { ...scene, place: at(place, index) };
-    return isForeign(hook, own) ? [] : [{ ...parseHook(hook, own, env), matches: matcher.matches }];
+    return isForeign(hook, own) ? [] : [{ ...parseHook(hook, own, env), matcher: pattern, matches: matcher.matches }];
   });
 }
 
@@ -153,7 +153,7 @@ const common = ["type", "timeout", "onFailure", "guard", "if", "once"];
 /** Written by people for another program's screen; they change nothing here. */
 const decoration = ["statusMessage", "description"];
 
-function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, string>>): Omit<Hook, "matches"> {
+function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, string>>): Omit<Hook, "matcher" | "matches"> {
   const { event, place } = scene;
   const given = typeof value === "function" ? { type: "callback", callback: value } : value;
   const { action, background, fields } = parseAction(given, scene, env);

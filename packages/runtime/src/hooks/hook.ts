@@ -35,6 +35,8 @@ export type HookAction =
 
 export type Hook = {
   readonly event: HookEventName;
+  /** As it is written; `matches` is made of it. */
+  readonly matcher: string;
   readonly matches: (subject: string) => boolean;
   /** Only for calls this rule would catch. */
   readonly condition: Rule | undefined;
@@ -106,6 +108,8 @@ export type ElicitationAnswer = { readonly action: "accept" | "decline" | "cance
 export interface HookRunner {
   /** Is there a hook for this event? Ask first: it saves building the input. */
   has(event: HookEventName): boolean;
+  /** Those of now, in the order they run. */
+  list(): readonly Hook[];
   /** Runs the hooks of one moment, one after the other. Rejects only with the signal's reason, once that is aborted. */
   run(request: HookRequest): Promise<HookVerdict>;
   /** The same without waiting and without a say. */
@@ -200,6 +204,8 @@ export interface Hooks {
   ask<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): Promise<HookVerdict>;
   /** The same without waiting and without a say. */
   tell<E extends keyof HookFacts>(event: E, facts: () => HookFacts[E], place: HookPlace): void;
+  /** Those of now, in the order they run. */
+  list(): readonly Hook[];
   /** From now on it is this prompt that is worked on. */
   begin(promptId: string): void;
   /** More hooks, from the next moment on. */

@@ -237,6 +237,7 @@ export function toHooks(runner: HookRunner, bound: Bound, more: () => JsonObject
     tell(event, facts, place) {
       if (runner.has(event)) runner.notify({ ...toRequest(event, facts()), ...place });
     },
+    list: () => runner.list(),
     begin: bound.begin,
     add: (hooks) => runner.add(hooks),
     remove: (hooks) => runner.remove(hooks),

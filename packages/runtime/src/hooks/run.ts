@@ -81,6 +81,7 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
 
   return {
     has: (event) => events.has(event),
+    list: () => hooks,
     run,
     notify(request) {
       const running = run({ ...request, signal: closing.signal })

@@ -1,4 +1,4 @@
-import type { Hooks } from "../hooks/hook.ts";
+import type { Hook, Hooks } from "../hooks/hook.ts";
 import type { PromptPart } from "../context/system-prompt.ts";
 import type { Policy } from "../permissions/policy.ts";
 import type { PermissionUpdate } from "../permissions/permission-update.ts";
@@ -81,6 +81,11 @@ export class SessionControls {
     return { system: request.system ?? "", parts, tools: request.tools };
   }
 
+  /** The hooks of now, in the order they run. */
+  get hooks(): readonly Hook[] {
+    return this.#session.hooks()?.list() ?? [];
+  }
+
   /** What the provider is told beside the usual, for each request anew. */
   get providerOptions(): JsonObject {
     return this.#session.request.options ?? {};
@@ -127,6 +132,11 @@ export class SessionControls {
   /** Files for a person to choose from; only those that the model may read without a question. */
   async findFiles(wanted: { query: string; limit: number }): Promise<FoundFiles> {
     return await (await import("./files/find-files.ts")).findFiles(this.#session, wanted);
+  }
+
+  /** Lists a folder inside of the session's folders as one of them; answers its real path. */
+  async addDirectory(path: string): Promise<string> {
+    return await (await import("./files/add-directory.ts")).addDirectory(this.#session, path);
   }
 
   /** The host knows that the file was read at this time: the model need not read it again before it changes it. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { BatchEnd, BatchFolder, BatchRun, BatchState } from "@outrider/fleet";
 import { RuntimeError } from "@outrider/runtime";
@@ -48,7 +48,8 @@ async function begin(source: string | undefined, words: OwnWords): Promise<numbe
   const settings = settingsOf(words);
   if (words.has("--resume")) {
     const out = words.value("--out") ?? source ?? "results";
-    return await work(await fleet.BatchFolder.open(out), words);
+    const openExecutor = await elsewhere(out, words);
+    return await work(await fleet.BatchFolder.open(out), words, openExecutor);
   }
   if (source === undefined) throw misuse("batch takes a file or a folder of tasks, or - for stdin");
   const tasks = await fleet.readTasks(source, {
@@ -56,10 +57,12 @@ async function begin(source: string | undefined, words: OwnWords): Promise<numbe
     defaults: defaultsOf(words),
     stdin: () => text(process.stdin),
   });
-  return await work(await fleet.createBatch(words.value("--out") ?? "results", tasks, settings), words);
+  const out = words.value("--out") ?? "results";
+  const openExecutor = await elsewhere(out, words);
+  return await work(await fleet.createBatch(out, tasks, settings), words, openExecutor);
 }
 
-async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
+async function work(folder: BatchFolder, words: OwnWords, openExecutor: BatchRun["openExecutor"]): Promise<number> {
   const fleet = await loadFleet();
   const around = surroundings();
   withdrawKeys(modelKeys);
@@ -80,7 +83,7 @@ async function work(folder: BatchFolder, words: OwnWords): Promise<number> {
       signal: stopping.signal,
       onProgress: watch.onProgress,
       warn: words.has("--quiet") ? () => {} : watch.say,
-      openExecutor: await elsewhere(folder.path, words, around.env),
+      openExecutor,
     });
     watch.stop();
     await print(words.has("--json") ? `${JSON.stringify(end.summary)}\n` : fleet.summaryText(end.summary));
@@ -101,14 +104,14 @@ async function writeReport(path: string): Promise<void> {
 }
 
 /** Who runs the tasks, where an engine does; a batch that was begun on one stays there. */
-async function elsewhere(path: string, words: OwnWords, env: NodeJS.ProcessEnv): Promise<BatchRun["openExecutor"]> {
+async function elsewhere(path: string, words: OwnWords): Promise<BatchRun["openExecutor"]> {
   const name = words.value("--engine");
   if (name === undefined && !existsSync(join(path, "engine.json"))) return undefined;
   if (name !== undefined && name !== "restate") throw misuse(`The engine is restate, not ${name}`);
   const { batchInEngine } = await (await loadFleet()).loadEngine();
   const [ingress, admin, service] = [words.value("--ingress"), words.value("--admin"), words.value("--service")];
   const given = { ingress, admin, service, store: words.value("--store"), tenant: words.value("--tenant") };
-  return batchInEngine(path, given, env);
+  return await batchInEngine(resolve(path), given, surroundings().env);
 }
 
 function whyLeft({ left, why }: BatchEnd, path: string): string {
@@ -164,12 +167,13 @@ async function approve([path = "results", id, name]: readonly string[], words: O
 async function retry([path = "results", ...ids]: readonly string[], words: OwnWords): Promise<number> {
   const fleet = await loadFleet();
   needIds(ids, fleet.readBatch(path));
+  const openExecutor = await elsewhere(path, words);
   const folder = await fleet.BatchFolder.open(path);
   const count = folder.takeBack(({ passed, unit_id, task_id }) =>
     ids.length === 0 ? !passed : ids.includes(unit_id) || ids.includes(task_id),
   );
   if (count === 0) complain("Nothing of it is to be run again");
-  return await work(folder, words);
+  return await work(folder, words, openExecutor);
 }
 
 /** A name that nobody has would do nothing, and say that it did. */

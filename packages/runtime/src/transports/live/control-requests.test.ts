@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
@@ -325,6 +325,43 @@ describe("requests of the host", () => {
       ["control_response", undefined],
       ["system", "plan"],
     ]);
+  });
+
+  it("register_repo_root lists a folder inside of the session's, once, and no other", async () => {
+    mkdirSync(join(cwd, "sub"));
+    symlinkSync(tmpdir(), join(cwd, "out"));
+    const live = start([]);
+    const register = async (directory: JsonValue) => await ask(live, { subtype: "register_repo_root", directory });
+    const directory = join(realpathSync(cwd), "sub");
+    assert.deepEqual((await register(join(cwd, "sub")))["response"], { directory });
+    const rules = (await ask(live, { subtype: "list_permission_rules" }))["response"] as { state: JsonObject };
+    assert.deepEqual(rules.state["workspaceDirectories"], [{ path: directory, source: "session" }]);
+    for (const [wrong, words] of [
+      [join(cwd, "sub"), /already a folder/],
+      [cwd, /already a folder/],
+      [join(cwd, ".."), /not inside/],
+      [join(cwd, "out"), /not inside/],
+      [join(cwd, "gone"), /no folder/],
+      [7, /must be a string/],
+    ] as const)
+      assert.match(String((await register(wrong))["error"]), words);
+  });
+
+  it("background_tasks moves nothing, and says so where something runs", async () => {
+    const live = start([{ calls: [{ name: "Bash", input: { command: "touch x" }, callId: "toolu_1" }] }], {
+      permissions: "host",
+    });
+    assert.deepEqual((await ask(live, { subtype: "background_tasks" }))["response"], {});
+    live.say("go");
+    const { id } = await live.asked("can_use_tool");
+    assert.match(String((await ask(live, { subtype: "background_tasks" }))["error"]), /Unsupported.*run_in_background/);
+    live.answer(id, { behavior: "deny", message: "no", interrupt: true });
+  });
+
+  it("update_settings is refused with what changes the session", async () => {
+    const live = start([]);
+    const { error } = await ask(live, { subtype: "update_settings", source: "userSettings", settings: { effortLevel: "low" } });
+    assert.match(String(error), /Unsupported.*apply_flag_settings/);
   });
 
   it("get_settings says what holds for the session now", async () => {

@@ -52,13 +52,17 @@ export async function answerControlRequest(
   targets: ControlTargets,
 ): Promise<ControlReply> {
   const handler = Object.hasOwn(handlers, request.subtype) ? handlers[request.subtype] : undefined;
-  if (!handler) return { error: `Unsupported control request subtype: ${request.subtype}`, code: "unsupported_request" };
+  if (!handler) return { error: unsupported(request.subtype), code: "unsupported_request" };
   try {
     return await handler(request, targets);
   } catch (error) {
     const { message, hint } = toRuntimeError(error);
     return { error: hint ? `${message}. ${hint}` : message };
   }
+}
+
+function unsupported(subtype: string): string {
+  return `Unsupported control request subtype: ${subtype}`;
 }
 
 const done: ControlReply = { response: {} };
@@ -184,6 +188,24 @@ const handlers: Readonly<Record<string, Handler>> = {
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
     if (typeof target !== "string") return { error: "user_message_id must be a string" };
     return { response: await rewind(target, dryRun === true) };
+  },
+  /** Claude Code's program for a person moves what runs there; of what is not moved nobody must believe that it was. */
+  async background_tasks(_, { session }) {
+    if (!(await session()).isExecuting()) return done;
+    return { error: `${unsupported("background_tasks")}. What runs is not moved: start it with run_in_background` };
+  },
+  async update_settings() {
+    const instead = "Settings files are the user's: apply_flag_settings changes the session";
+    return { error: `${unsupported("update_settings")}. ${instead}`, code: "unsupported_request" };
+  },
+  /** Instructions of a subfolder need no request: they are read when the first file there is. */
+  async register_repo_root({ directory, reload_skills: skills, reload_plugins: plugins }, { session }) {
+    if (typeof directory !== "string") return { error: "directory must be a string" };
+    const open = await session();
+    const added = await (await open.controls()).addDirectory(directory);
+    if (skills === true) await open.reloadSkills();
+    if (plugins === true) await open.reloadPlugins([], false);
+    return { response: { directory: added } };
   },
   async stop_task({ task_id: task }, { session }) {
     if (typeof task !== "string") return { error: "task_id must be a string" };

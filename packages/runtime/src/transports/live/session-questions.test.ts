@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
+import { hookEventNames } from "../../hooks/event-names.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
 
@@ -74,6 +75,64 @@ describe("what a host may ask to know", () => {
     assert.equal(((await ask("get_usage"))["session"] as JsonObject)["total_cost_usd"], null);
     const text = String((await ask("get_session_cost"))["text"]);
     assert.match(text, /^Total cost: {12}at least \$0\.0000 \(a price is not known\)\n[\s\S]*\(price not known\)$/);
+  });
+
+  it("the hooks that run, in the order of a session's life, with nothing hidden in their words", async () => {
+    const file = `${cwd}/.claude/settings.json`;
+    const command = { type: "command", command: "check\n\u202eme", if: "Bash(rm:*)", timeout: 5 };
+    const value = {
+      Stop: [{ hooks: [{ type: "prompt", prompt: "Done?", once: true }] }],
+      PreToolUse: [{ matcher: "Bash", hooks: [command] }],
+    };
+    start({
+      session: {
+        hookSettings: { sources: [{ value, source: file, trusted: true }] },
+        hooks: { Stop: [{ hooks: [() => ({})] }] },
+      },
+      live: { settings: () => ({ effective: { disableAllHooks: true } }) },
+    });
+    const { events, hooks, eventCatalog, policy } = await ask("get_hooks_listing");
+    assert.deepEqual(
+      (events as JsonObject[]).map(({ name, supportsMatcher, hookCount }) => [name, supportsMatcher, hookCount]),
+      [
+        ["PreToolUse", true, 1],
+        ["Stop", false, 2],
+      ],
+    );
+    const shown = (text: string): JsonObject => ({ displayText: text, commandText: text });
+    const settings = { source: "projectSettings", sourceLabel: file };
+    assert.deepEqual(hooks, [
+      {
+        ...{ event: "PreToolUse", matcher: "Bash", ...settings, type: "command", contentLabel: "Command", timeout: 5 },
+        ...{ ...shown("check\\n\\u{202e}me"), condition: "Bash(rm:*)" },
+      },
+      {
+        ...{ event: "Stop", matcher: "", ...settings, type: "prompt", contentLabel: "Prompt", timeout: 30 },
+        ...{ ...shown("Done?"), runsOnce: true },
+      },
+      {
+        ...{ event: "Stop", matcher: "", source: "sessionHook", sourceLabel: "options", type: "callback" },
+        ...{ ...shown("a function of the host"), contentLabel: "Function", timeout: 60 },
+      },
+    ]);
+    assert.deepEqual(new Set((eventCatalog as JsonObject[]).map(({ name }) => name)), new Set(hookEventNames));
+    assert.deepEqual(policy, {
+      ...{ disabledByPolicy: false, managedOnly: false, pluginOnly: false, allDisabled: true, policyHookCount: 0 },
+    });
+  });
+
+  it("no hooks where there are none", async () => {
+    start();
+    const { events, hooks } = await ask("get_hooks_listing");
+    assert.deepEqual([events, hooks], [[], []]);
+  });
+
+  it("files whose path has the letters, of those that may be read", async () => {
+    for (const name of ["alpha.txt", "beta.txt", "secret-alpha.txt"]) writeFileSync(join(cwd, name), "");
+    start({ session: { disallowedTools: ["Read(secret*)"] } });
+    const { suggestions, cwd: root } = await ask("file_suggestions", { query: "alp" });
+    assert.deepEqual([suggestions, root], [[{ path: "alpha.txt" }], realpathSync(cwd)]);
+    assert.equal((await ask("file_suggestions", { query: 7 }))["error"], "query must be a string");
   });
 
   it("where each rule comes from, and who may change it", async () => {

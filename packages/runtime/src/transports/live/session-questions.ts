@@ -1,7 +1,9 @@
-import type { JsonObject } from "../../protocol/content.ts";
+import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import type { Policy } from "../../permissions/policy.ts";
 import type { Rule } from "../../permissions/rules.ts";
+import type { SessionFacts } from "../../protocol/events.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
+import { isInside } from "../../util/is-inside.ts";
 import type { Handler } from "./control-requests.ts";
 import { pluginsIn } from "./initialize.ts";
 
@@ -17,6 +19,19 @@ export const questions: Readonly<Record<string, Handler>> = {
   async list_permission_rules(_, { session }) {
     const { facts, policy } = await (await session()).controls();
     return { response: { state: toRulesState(policy, facts.cwd) } };
+  },
+  async get_hooks_listing(_, { session, settings }) {
+    const { hooks, facts } = await (await session()).controls();
+    const { effective } = await settings();
+    const allDisabled = isJsonObject(effective) && effective["disableAllHooks"] === true;
+    const { toHooksListing } = await import("./hooks-listing.ts");
+    return { response: toHooksListing(hooks, { sourceOf: (source) => hookSourceOf(source, facts), allDisabled }) };
+  },
+  async file_suggestions({ query }, { session }) {
+    if (typeof query !== "string") return { error: "query must be a string" };
+    const controls = await (await session()).controls();
+    const { files } = await controls.findFiles({ query, limit: mostSuggestions });
+    return { response: { suggestions: files.map((path) => ({ path })), cwd: controls.facts.cwd } };
   },
   async get_task_output({ task_id: task }, { session }) {
     const open = await session();
@@ -50,6 +65,8 @@ export const questions: Readonly<Record<string, Handler>> = {
     };
   },
 };
+
+const mostSuggestions = 15;
 
 /** The end of it, where it is long. */
 const longestOutput = 256 * 1024;
@@ -90,6 +107,12 @@ function sourceOf(source: string, cwd: string): string {
   if (/settings\.local\.json/.test(source)) return "localSettings";
   if (!/settings\.json/.test(source)) return "session";
   return source.startsWith(`${cwd}/`) ? "projectSettings" : "userSettings";
+}
+
+function hookSourceOf(source: string, { cwd, plugins = [] }: SessionFacts): string {
+  if (plugins.some(({ path }) => isInside(path, source))) return "pluginHook";
+  const from = sourceOf(source, cwd);
+  return from === "session" ? "sessionHook" : from;
 }
 
 const lives: Readonly<Record<string, string>> = {
