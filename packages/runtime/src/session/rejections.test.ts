@@ -119,8 +119,13 @@ describe("what a model is told when a call cannot be done", () => {
         assert.match((await refusal({})) ?? "", new RegExp(`"${name}".* required but missing`), `${tool.name}.${name}`);
       for (const [name, schema] of Object.entries(properties)) {
         const wrong = schema["type"] === "object" ? "text" : { an: "object" };
-        const words = (await refusal({ [name]: wrong })) ?? "";
-        const isTold = new RegExp(`"${name}"[^.]*(?:must be|is required|has to|is not a known)`).test(words);
+        const alone = (await refusal({ [name]: wrong })) ?? "";
+        // Where only others are missing, this one is what is left to tell of once they are there.
+        const others = Object.fromEntries(
+          [...alone.matchAll(/"(\w+)"(?=[^.]*required but missing)/g)].map(([, one = ""]) => [one, "x"]),
+        );
+        const words = alone.includes(`"${name}"`) ? alone : ((await refusal({ ...others, [name]: wrong })) ?? "");
+        const isTold = new RegExp(`"${name}["[].*(?:must be|(?:is|are) required|has to|is not a known)`).test(words);
         assert.ok(words === "" || isTold, `${tool.name}.${name}: ${words}`); // "": it was understood
       }
     }
