@@ -30,14 +30,21 @@ describe("a batch that cannot go well", () => {
   });
 
   it("tells a server that is no engine from one that is not there", async () => {
-    const server = createServer((_, response) => response.writeHead(404).end());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo; // it listens on a port
-    const address = `http://127.0.0.1:${port}`;
+    const { address, close } = await serve({ status: 404, body: "" });
     const begun = await run(["batch", tasks, "--out", join(folder, "other"), ...onEngine(address, address)], { env });
-    server.close();
+    close();
     assert.equal(begun.code, 78, begun.stderr);
     assert.match(begun.stderr, /The ingress of the engine at \S+ answers 404 to \/restate\/health/);
+  });
+
+  it("is refused at once where the engine has no workers", async () => {
+    const { address, close } = await serve({ status: 200, body: '{"rows":[]}' });
+    const out = join(folder, "idle");
+    const begun = await run(["batch", tasks, "--out", out, ...onEngine(address, address)], { env });
+    close();
+    assert.equal(begun.code, 78, begun.stderr);
+    assert.match(begun.stderr, /has no workers for \w+; outrider worker starts some\. No task was started/);
+    assert.equal(existsSync(out), false);
   });
 
   it("wants addresses that are some", async () => {
@@ -66,3 +73,12 @@ describe("a batch that cannot go well", () => {
     }
   });
 });
+
+async function serve({ status, body }: { status: number; body: string }): Promise<{ address: string; close(): void }> {
+  const server = createServer((_, response) => {
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return { address: `http://127.0.0.1:${port}`, close: () => server.close() };
+}

@@ -9,7 +9,10 @@ import { call, key, type Options, placeOf, where, withoutNamespaces } from "./on
 const found = await detectSandbox();
 const needsBox = found.available ? {} : { skip: found.reason };
 
-const shown = "GH_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN SSH_AUTH_SOCK DATABASE_URL ANTHROPIC_API_KEY PLAIN CLAUDECODE".split(" ");
+const shown =
+  "GH_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN SSH_AUTH_SOCK DATABASE_URL ANTHROPIC_API_KEY PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION".split(
+    " ",
+  );
 
 describe("where a command runs", needsBox, () => {
   const cases: [name: string, args: string[], place: string, input?: object][] = [
@@ -77,26 +80,30 @@ describe("mode sandboxed", needsBox, () => {
 
 describe("the variables of a command", needsBox, () => {
   const show = `for n in ${shown.join(" ")}; do [ -n "\${!n}" ] && printf '%s ' $n; done; :`;
-  const all = "GH_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN SSH_AUTH_SOCK DATABASE_URL PLAIN CLAUDECODE";
+  const all = "GH_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN SSH_AUTH_SOCK DATABASE_URL PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION";
   const cases: [name: string, args: string[], names: string, options?: Options][] = [
     ["outside are the user's, but for keys of models", ["--allowedTools", "Bash"], all],
     ["in bypassPermissions are the user's too", ["--permission-mode", "bypassPermissions"], all],
-    ["in the box are those that are no secrets", ["--permission-mode", "sandboxed"], "PLAIN CLAUDECODE"],
+    [
+      "in the box are those that are no secrets",
+      ["--permission-mode", "sandboxed"],
+      "PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION",
+    ],
     [
       "with --sandbox require are those that are no secrets",
       ["--allowedTools", "Bash", "--sandbox", "require"],
-      "PLAIN CLAUDECODE",
+      "PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION",
     ],
     [
       "and those that are to be passed on",
       ["--permission-mode", "sandboxed", "--pass-env", "GH_TOKEN,NPM_TOKEN"],
-      "GH_TOKEN NPM_TOKEN PLAIN CLAUDECODE",
+      "GH_TOKEN NPM_TOKEN PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION",
     ],
     ["even a key of a model", ["--allowedTools", "Bash", "--pass-env", "ANTHROPIC_API_KEY"], `${all} ANTHROPIC_API_KEY`],
     [
       "in a project that is not trusted are no secrets, also outside",
       ["--allowedTools", "Bash"],
-      "PLAIN CLAUDECODE",
+      "PLAIN CLAUDECODE CLAUDE_CODE_CHILD_SESSION",
       { settings: { permissions: { allow: ["Write"] } } },
     ],
   ];

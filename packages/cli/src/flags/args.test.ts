@@ -173,6 +173,7 @@ describe("the command line", () => {
     for (const words of [
       ["--dangerously-skip-permissions"],
       ["--bare"],
+      ["--safe-mode"],
       ["--help"],
       ["--version"],
       ["--debug"],
@@ -180,7 +181,8 @@ describe("the command line", () => {
       ["--settings", "evil.json"],
     ])
       assert.throws(() => parseArguments(["-p", ...words]), { code: "usage", message: /could be a flag or a prompt/ });
-    assert.deepEqual(parseArguments(["--bare", "-p"]).flags, { bare: true, print: true });
+    for (const name of ["--bare", "--safe-mode"])
+      assert.deepEqual(parseArguments([name, "-p"]).flags, { bare: true, print: true });
   });
 
   it("keeps a lone dash as a word", () => {

@@ -27,7 +27,7 @@ function put(into: JsonObject, key: string, value: JsonValue): void {
   const names = key.split(".");
   let object = into;
   for (const name of names.slice(0, -1)) {
-    const next = object[name];
+    const next = Object.hasOwn(object, name) ? object[name] : undefined; // never what every object has
     const inner: JsonObject = typeof next === "object" && next !== null && !Array.isArray(next) ? next : {};
     object[name] = inner;
     object = inner;

@@ -7,6 +7,7 @@ import type { BatchRun } from "../batch/run-batch.ts";
 import { openEngineExecutor } from "../restate/engine-executor.ts";
 import { EngineFailed, RestateApi, type RestateAddress } from "../restate/restate-api.ts";
 import { createRestateBackend } from "../restate/restate-backend.ts";
+import { defaultService } from "../restate/restate-worker.ts";
 import { openStore } from "../stores/open-store.ts";
 
 /** Where a batch runs, as its folder remembers it. */
@@ -24,7 +25,7 @@ export type GivenEngine = { readonly [Name in "ingress" | "admin" | "service" | 
 
 /**
  * Lets the workers of an engine run the units of a batch. A batch that is resumed joins the runs that it began. Rejects when the engine cannot
- * be reached: at once for a new batch; the engine of one that was begun may be starting again, and is waited for.
+ * be reached, or has no workers: at once for a new batch; the engine of one that was begun may be starting again, and is waited for.
  */
 export async function batchInEngine(
   path: string,
@@ -37,7 +38,7 @@ export async function batchInEngine(
     throw new RuntimeError("usage", "A batch on an engine needs --ingress URL, --admin URL and --store ADDRESS");
   needUrl("--ingress", ingress);
   needUrl("--admin", admin);
-  await needEngine({ ingress, admin }, begun ? { patienceMs: 60_000 } : { patienceMs: 2_000 });
+  await needEngine({ ingress, admin }, { service, patienceMs: begun ? 60_000 : 2_000 });
   return async ({ maxBudgetUsd, rates, bare = false, onQuestion, warn }) => {
     mkdirSync(path, { recursive: true });
     writeFileSync(fileIn(path), `${JSON.stringify({ batch, ingress, admin, service, store, tenant }, null, 2)}\n`);
@@ -63,12 +64,20 @@ function needUrl(flag: string, text: string): void {
   throw new RuntimeError("usage", `${flag} is an address such as http://127.0.0.1:8080, not ${text}`);
 }
 
-/** Tasks that were begun without an engine would all fail one by one. */
-async function needEngine(address: RestateAddress, { patienceMs }: { readonly patienceMs: number }): Promise<void> {
-  const api = new RestateApi(address);
+type Needed = { readonly service: string | undefined; readonly patienceMs: number };
+
+/** Tasks that were begun without an engine, or without workers, would all fail one by one. */
+async function needEngine(address: RestateAddress, { service = defaultService, patienceMs }: Needed): Promise<void> {
+  const api = new RestateApi(address, patienceMs);
   const until = Date.now() + patienceMs;
-  for (let troubles = await api.troubles(); troubles.length > 0; troubles = await api.troubles()) {
-    if (Date.now() >= until) throw new EngineFailed(`${troubles.join(". ")}. No task was started`);
+  while (true) {
+    const troubles = await api.troubles();
+    if (troubles.length === 0 && (await api.knowsService(service))) return;
+    if (Date.now() >= until) {
+      const what =
+        troubles.join(". ") || `The engine at ${address.admin} has no workers for ${service}; outrider worker starts some`;
+      throw new EngineFailed(`${what}. No task was started`);
+    }
     await delay(250);
   }
 }

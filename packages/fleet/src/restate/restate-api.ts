@@ -104,6 +104,11 @@ export class RestateApi {
     return (await this.runs(service, `target_service_key = ${quoted(key)} and status <> 'completed'`)).length === 0;
   }
 
+  /** Whether workers that offer it were ever made known. */
+  async knowsService(service: string): Promise<boolean> {
+    return (await this.query(`select name from sys_service where name = ${quoted(service)}`)).length > 0;
+  }
+
   async query(query: string): Promise<JsonObject[]> {
     const { rows } = (await this.#json("admin", "/query", { query })) as { rows: JsonObject[] };
     return rows;

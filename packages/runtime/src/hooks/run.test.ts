@@ -77,7 +77,14 @@ describe("a command hook", () => {
   it("gets the event as JSON on its standard input, and where the project is", async () => {
     const { run } = open({
       PreToolUse: [
-        { hooks: [bash('cat > seen.json; echo "$CLAUDE_PROJECT_DIR $OUTRIDER_PROJECT_DIR $EXTRA" > env')], env: { EXTRA: "e" } },
+        {
+          hooks: [
+            bash(
+              'cat > seen.json; echo "$CLAUDE_PROJECT_DIR $OUTRIDER_PROJECT_DIR $EXTRA $CLAUDECODE $CLAUDE_CODE_CHILD_SESSION" > env',
+            ),
+          ],
+          env: { EXTRA: "e" },
+        },
       ],
     });
     await run("PreToolUse", { subject: "Bash", input: { tool_name: "Bash", tool_input: { command: "ls" } } });
@@ -87,7 +94,7 @@ describe("a command hook", () => {
       tool_name: "Bash",
       tool_input: { command: "ls" },
     });
-    assert.equal(readFileSync(join(folder, "env"), "utf8"), `${workspace.root} ${workspace.root} e\n`);
+    assert.equal(readFileSync(join(folder, "env"), "utf8"), `${workspace.root} ${workspace.root} e 1 1\n`);
   });
 
   it("is heard when it fails and says in JSON what it wants, and only then", async () => {

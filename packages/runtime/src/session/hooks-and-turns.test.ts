@@ -233,6 +233,18 @@ describe("Stop hooks", () => {
   });
 });
 
+describe("StopFailure hooks", () => {
+  it("hear why the turn failed, and how hard the model was to think", async () => {
+    const heard: unknown[] = [];
+    const { session, close } = open([{ fail: { code: "provider-auth", message: "who?" } }], {
+      StopFailure: [{ hooks: [({ error, error_details, effort }) => void heard.push({ error, error_details, effort })] }],
+    });
+    await session.submit("go");
+    await close();
+    assert.deepEqual(heard, [{ error: "authentication_failed", error_details: "who?", effort: { level: "medium" } }]);
+  });
+});
+
 describe("SessionEnd hooks", () => {
   it("hear the reason, after the last turn and before the end of the record", async () => {
     const file = path("end.json");
