@@ -95,7 +95,7 @@ describe("commands of every session", () => {
       ["/user-local bogus", /user-local takes/],
       ["/memory", /no project memory/],
     ];
-    const alone = open([]);
+    const alone = open([], { promptsFrom: "owner" });
     for (const [text, said] of wishes) {
       const outcome = await alone.session.submit(text);
       assert.match(outcome.type === "failed" ? outcome.error.message : "", said, text);

@@ -17,7 +17,7 @@ async function place(files: Files) {
   }
   const { server, env } = await model(() => ({ text: "done" }), join(top, "home/.outrider"));
   const outrider = async (...args: string[]) => {
-    const ended = await run(args, { cwd, env: { ...env, HOME: join(top, "home") } });
+    const ended = await run(args, { cwd, env: { ...env, HOME: join(top, "home"), OUTRIDER_OWNER_COMMANDS: "1" } });
     const system = JSON.stringify((server.requests.at(-1)?.body as { system?: unknown } | undefined)?.system ?? "");
     return { ...ended, system };
   };

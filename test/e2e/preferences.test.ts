@@ -15,7 +15,7 @@ async function place(settings?: object) {
     [{ text: "one", usage: { inputTokens: 100, outputTokens: 5 } }, { text: "two" }, { text: "three" }],
     home,
   );
-  const outrider = (args: readonly string[]) => run(args, { cwd, env: told.env });
+  const outrider = (args: readonly string[]) => run(args, { cwd, env: { ...told.env, OUTRIDER_OWNER_COMMANDS: "1" } });
   const system = (at: number): string =>
     JSON.stringify((told.server.requests[at]?.body as { system?: unknown } | undefined)?.system);
   return { cwd, home, outrider, system, requests: told.server.requests };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { lines, model, run, tempFolder } from "./command.ts";
@@ -12,7 +12,7 @@ async function ground(replies: { text: string }[]) {
   const cwd = join(top, "project");
   mkdirSync(cwd);
   const { server, env } = await model(replies, join(top, "home/.outrider"));
-  return { cwd, server, env: { ...env, HOME: join(top, "home") } };
+  return { cwd, server, env: { ...env, HOME: join(top, "home"), OUTRIDER_OWNER_COMMANDS: "1" } };
 }
 
 async function place(replies = [{ text: "1" }, { text: "2" }]) {
@@ -94,6 +94,31 @@ describe("what is typed in a session", () => {
     assert.match((await outrider(["-p", "/agent parallel --dettach Explore a"])).stderr, /does not take --dettach/);
     assert.match((await outrider(["-p", "/agent wait nothing"])).stderr, /nothing/);
     assert.match((await outrider(["-p", "/agent read nothing 0"])).stderr, /nothing/);
+  });
+
+  it("changes nothing beyond the session and loosens no mode where anybody may have typed it", async () => {
+    const { cwd, env } = await ground([{ text: "1" }]);
+    mkdirSync(join(cwd, "bundle/.claude-plugin"), { recursive: true });
+    writeFileSync(join(cwd, "bundle/.claude-plugin/plugin.json"), JSON.stringify({ name: "small", version: "1.0.0" }));
+    const { OUTRIDER_OWNER_COMMANDS: _, ...anybody } = env;
+    for (const text of [
+      "/plugin install ./bundle",
+      `/plugin install ./bundle --sha256 sha256:${"0".repeat(64)}`,
+      "/plugin marketplace add ./bundle",
+      "/language French",
+      "/output-style Concise",
+      "/provider add mine openai gpt-5.5 MY_KEY",
+      "/user-local memory delete x",
+    ]) {
+      const { code, stderr } = await run(["-p", text], { cwd, env: anybody });
+      assert.match(stderr, /changes what holds beyond the session, so a prompt cannot do it/, text);
+      assert.notEqual(code, 0);
+    }
+    assert.equal(existsSync(join(env.HOME, ".outrider/settings.json")), false);
+    const looser = await run(["-p", "/mode acceptEdits"], { cwd, env: anybody });
+    assert.match(looser.stderr, /The mode acceptEdits is looser than default, and a prompt cannot choose it/);
+    assert.equal((await run(["-p", "/mode plan"], { cwd, env: anybody })).code, 0);
+    assert.equal((await run(["-p", "/plugin list"], { cwd, env: anybody })).code, 0);
   });
 
   it("/plugin shows what would run before it installs exactly that, and switches it off and on", async () => {

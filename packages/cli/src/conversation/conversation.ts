@@ -1,9 +1,9 @@
 import { type AgentEvent, type InteractiveSession, RuntimeError } from "@outrider/runtime";
-import { openSession, type OpenedSession, type SessionPlan } from "@outrider/runtime/host";
+import { openSession, type OpenedSession, planSession, type SessionPlan } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 import type { Arguments } from "../flags/args.ts";
 import type { FlagValues } from "../flags/flags.ts";
-import { planRun } from "../request/plan-run.ts";
+import { planRun, surroundings } from "../request/plan-run.ts";
 import { closeAll, endSession } from "../run/end-session.ts";
 import { type Key, openKeyboard } from "../terminal/keys.ts";
 import { createPaint, isColoured, type Paint } from "../terminal/paint.ts";
@@ -45,7 +45,15 @@ async function converse(flags: FlagValues): Promise<Leaving> {
   const paint = createPaint(isColoured(process.stdout));
   const told: string[] = [];
   let warn = (line: string): void => void told.push(line);
-  const plan = await planRun(flags, (line) => warn(line));
+  const plan = await planRun(
+    flags,
+    (line) => warn(line),
+    async (request) =>
+      await planSession(
+        { ...request, options: { ...request.options, promptsFrom: "owner" } },
+        { around: surroundings(), warn: (line) => warn(line) },
+      ),
+  );
   await plan.begin();
   const leaving = new LeavingPlace();
   const opened = await open(plan, leaving, (line) => warn(line));

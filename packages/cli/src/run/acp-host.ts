@@ -142,7 +142,12 @@ function withWanted(request: SessionRequest, { folders = [], ...wanted }: Wanted
   const { permissions } = request.options ?? {};
   const additionalDirectories = [...(permissions?.additionalDirectories ?? []), ...folders];
   const { model = request.model, ...rest } = wanted;
-  return { ...request, ...rest, model, options: { ...request.options, permissions: { ...permissions, additionalDirectories } } };
+  return {
+    ...request,
+    ...rest,
+    model,
+    options: { ...request.options, promptsFrom: "owner", permissions: { ...permissions, additionalDirectories } },
+  };
 }
 
 async function checkKey(wanted: Wanted, { flags, warn }: Context): Promise<void> {

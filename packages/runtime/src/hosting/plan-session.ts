@@ -124,6 +124,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       : undefined;
   const place: Place = { around, project, settings, sessionId, cwd, said };
 
+  const promptsFrom = own.promptsFrom ?? (env["OUTRIDER_OWNER_COMMANDS"] === "1" ? "owner" : "anybody");
   const options: SessionOptions = {
     cwd,
     worktree,
@@ -148,6 +149,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     projectTrust: judgement && toTrustFact(judgement),
     ignoredSettings: untrusted || unheard.length > 0 ? await ignoredSettings(resolved, { unheard, project }) : undefined,
     ...defined(own),
+    promptsFrom,
     ...(own.appendSystemPrompt?.startsWith("preset:") && {
       appendSystemPrompt: (await import("./prompt-presets.ts")).presetText(own.appendSystemPrompt, settings),
     }),
@@ -157,7 +159,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
         outriderHome: request.bare || request.persistent === false ? undefined : around.outriderHome,
       })),
     loadedPlugins: { reload: reloader(request, { around, keySource }) },
-    commandAdapters: { ...hostCommands(around, project, { language, outputStyle }), ...own.commandAdapters },
+    commandAdapters: { ...hostCommands(around, project, { language, outputStyle, promptsFrom }), ...own.commandAdapters },
     env: worktree ? withoutGitPlaces(variables.env ?? {}) : variables.env,
     passEnv: variables.passEnv,
     traceparent: own.traceparent ?? tracing?.traceparent,

@@ -88,6 +88,11 @@ export type SessionOptions = {
   /** In memory when absent. */
   readonly sessionStore?: SessionStore | undefined;
   readonly permissionMode?: PermissionMode | undefined;
+  /**
+   * Whose words prompts are; anybody's when absent. A command that anybody types changes nothing beyond the session and chooses no looser
+   * permission mode than the one of now.
+   */
+  readonly promptsFrom?: "owner" | "anybody" | undefined;
   /** Modes that a typed command may choose, where whoever types is not whoever decides; all when absent. */
   readonly commandModes?: readonly PermissionMode[] | undefined;
   /** Rules such as `Edit` or `Bash(npm test:*)`. */

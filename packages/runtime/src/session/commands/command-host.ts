@@ -1,3 +1,4 @@
+import { isLooserMode, type PermissionMode } from "../../protocol/permission.ts";
 import type { CommandEffect, CommandHostContext, CommandResult } from "../../commands/command.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent, Emit, EventType } from "../../protocol/events.ts";
@@ -21,6 +22,9 @@ export type HostGround = {
   readonly open: () => Promise<OpenSession>;
   readonly emit: Emit;
 };
+
+/** The mode that a command chose last, and the one it came from: what a command has tightened, it may loosen again. */
+const chosen = new WeakMap<InteractiveSession<unknown>, { readonly mode: PermissionMode; readonly from: PermissionMode }>();
 
 /** The session as commands see it. */
 export function createCommandHost(ground: HostGround): CommandHost {
@@ -51,7 +55,16 @@ export function createCommandHost(ground: HostGround): CommandHost {
     async setPermissionMode(mode) {
       if (options.commandModes && !options.commandModes.includes(mode))
         throw new RuntimeError("usage", `The mode ${mode} cannot be chosen by a command here`);
-      (await session.controls()).setPermissionMode(mode);
+      const controls = await session.controls();
+      const now = controls.policy.mode;
+      const before = chosen.get(session);
+      const from = before?.mode === now ? before.from : now;
+      if (options.promptsFrom !== "owner" && isLooserMode(mode, from))
+        throw new RuntimeError("usage", `The mode ${mode} is looser than ${from}, and a prompt cannot choose it`, {
+          hint: "Choose it when the session is opened, or with the host's own request",
+        });
+      controls.setPermissionMode(mode);
+      chosen.set(session, { mode, from });
     },
     async listModels() {
       const { catalogOf, listModels } = await import("../../model/pricing.ts");
