@@ -37,7 +37,7 @@ describe("canUseTool", () => {
       return { behavior: "allow", updatedInput: input };
     };
     const { messages } = await ask("Make it", { canUseTool });
-    assert.deepEqual(asked, [written]);
+    assert.deepEqual(asked, [{ ...written, file_path: join(cwd, "made.txt") }]);
     assert.equal(readFileSync(join(cwd, "made.txt"), "utf8"), written.content);
     for (const text of [JSON.stringify(messages), JSON.stringify(sent(server, 1).messages)])
       assert.deepEqual([text.includes(jwt), text.includes("[redacted:json-web-token]")], [false, true]);
