@@ -155,7 +155,7 @@ async function decideCall(
   hook: HookEffect | undefined,
   mode: PermissionMode = deps.policy().mode,
 ): Promise<Decision> {
-  const { inertGit, ...others } = { ...deps.policy(), mode };
+  const { inertGit, ...others } = { ...deps.policy(), mode, mayPathsMove: () => deps.workspace.mayPathsMove?.() ?? false };
   const policy: Policy = tool.takesGit ? { ...others, inertGit } : others;
   const rule: Rule = { text: tool.name, tool: tool.name, pattern: undefined, source: byHook };
   const asked = hook === "allow" ? { ...policy, allow: [...policy.allow, rule] } : policy;

@@ -32,6 +32,8 @@ export type Use = {
   readonly guarded: boolean;
   /** An earlier part of the line may make the path lead elsewhere. */
   readonly disturbed?: "moves" | "runs" | "unknown" | undefined;
+  /** It is the folder the line is in, and nothing is followed from there. */
+  readonly stays?: boolean;
 };
 /** What is known of the files of one program. */
 export type ProgramFiles = {
@@ -231,7 +233,7 @@ export class CommandFiles {
     by: { kind: "look" | "edit"; target: Target; changes: readonly Change[]; resolve: ResolvePath },
   ): Promise<Use> {
     const { target } = by;
-    const use = this.#use(by.kind, target, { word, namesOnly });
+    const use = { ...this.#use(by.kind, target, { word, namesOnly }), stays: isHere(word) };
     const disturbed = target && this.#disturbed({ word, moment }, target.path, by.changes);
     if (!target || !word.needs || use.decision.effect !== "allow") return { ...use, disturbed };
     const why = await this.#survey(target.path.replace(/\/\*\*$/, ""), word.needs, by.resolve);
@@ -240,9 +242,9 @@ export class CommandFiles {
 
   /** The folder a line is in stays the same one, whatever is moved; the names in it need not. */
   #disturbed({ word, moment }: Pick<FileUse, "word" | "moment">, path: string, changes: readonly Change[]): Use["disturbed"] {
-    const { kind, text, needs } = word;
+    const { needs } = word;
     if (needs && namesDisturbed(path.replace(/\/\*\*$/, ""), moment, changes)) return "moves";
-    return kind === "exact" && text === "." && !needs ? undefined : disturbance(path, moment, changes);
+    return isHere(word) ? undefined : disturbance(path, moment, changes);
   }
 
   async #survey(folder: string, needs: Needs, resolve: ResolvePath): Promise<string | undefined> {
@@ -335,6 +337,10 @@ export class CommandFiles {
     const { base, directories, readable } = this.#policy;
     return ![...workFolders({ ...base, directories }), ...readable].some((folder) => isInside(folder, path));
   }
+}
+
+function isHere({ kind, text, needs }: ShellWord): boolean {
+  return kind === "exact" && text === "." && !needs;
 }
 
 /** Itself, or as a helper: what asks others on the network looks at the repository first, to know whom. */

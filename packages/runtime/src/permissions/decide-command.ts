@@ -16,6 +16,7 @@ import { withScript } from "./script-names.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import { isOrder, toldRisk } from "./told-programs.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
+import { restsOnPaths, unsteadyPath } from "./unsteady-paths.ts";
 
 /** A command is allowed when every part of it is. A part that is forbidden forbids all; what is not understood is never allowed by parts. */
 export async function decideCommand(given: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
@@ -32,7 +33,7 @@ export async function decideCommand(given: Policy, action: Action, resolve: Reso
     return question.looksOnly() ? (question.askedFor() ?? { ...onlyLooks, ...question.withGit("everything") }) : planDenies;
   const settled = question.askedFor() ?? question.allowedExactly() ?? question.guarded();
   if (settled) return settled;
-  const decision = question.allowedWhole() ?? question.allowedByParts();
+  const decision = question.allowedWhole() ?? question.unlessPathsMove(question.allowedByParts());
   if (policy.mode === "sandboxed" && decision.effect === "ask") return question.contained(await policy.box?.()) ?? decision;
   const isByMode = decision.effect === "allow" && (decision.by ?? "mode") === "mode";
   return action.outside && isByMode ? ask(policy, action, leaves) : decision;
@@ -236,6 +237,16 @@ class Question {
       : leavingBox({ policy: this.#policy, programs: this.#programs, uses: this.#files.all() }, box);
     if (leaving) return ask(this.#policy, this.#action, leaving);
     return { effect: "allow", reason: "The sandbox contains it" };
+  }
+
+  /** What a rule takes outside was judged by where its paths lead now. */
+  unlessPathsMove(decision: Decision): Decision {
+    const [policy, action, files] = [this.#policy, this.#action, this.#files];
+    if (decision.effect !== "allow" || decision.by === undefined || !policy.mayPathsMove?.()) return decision;
+    const programs = this.#programs.filter((program) => !this.#objections.isExactlyAllowed(program));
+    return restsOnPaths({ policy, action, programs, files })
+      ? ask(policy, action, `Running a command outside the sandbox needs permission now: ${unsteadyPath}`)
+      : decision;
   }
 
   allowedByParts(): Decision {

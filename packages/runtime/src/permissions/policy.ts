@@ -30,6 +30,8 @@ export type Policy = {
   readonly inertGit?: (() => Promise<string | undefined>) | undefined;
   /** The box commands can run in, told when it matters; absent where there is none, and nothing may then rest on it. */
   readonly box?: (() => Promise<BoxReach>) | undefined;
+  /** Whether something that nobody watches could change where a path leads before a command outside the box uses it. */
+  readonly mayPathsMove?: (() => boolean) | undefined;
   /** What is in a folder: without it, a command with a pattern is asked about. */
   readonly listFolder?: ListFolder | undefined;
   /** What a small file says; it rejects, or answers undefined, when that cannot be told: such a file counts as if it said anything. */

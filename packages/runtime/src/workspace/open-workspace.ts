@@ -8,6 +8,7 @@ import type { SandboxClient } from "./sandbox-client.ts";
 import { unboxedVariables } from "./unboxed-variables.ts";
 import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
+import { isBoxRunningOver } from "./box/running-boxes.ts";
 import { isInside } from "../util/is-inside.ts";
 
 export type OpenWorkspaceOptions = LocalWorkspaceOptions & {
@@ -174,6 +175,7 @@ function boxOnDemand(local: LocalWorkspace, { overflowDirectory, livesInBox, ope
     stopped: () => stopped,
     ...(local.watch && { watch: local.watch }),
     endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
+    mayPathsMove: () => isBoxRunningOver(own),
   };
   return withOtherRoots<Workspace>(workspace, {
     overflowDirectory: resolve(local.root, overflowDirectory),

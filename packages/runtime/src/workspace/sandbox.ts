@@ -4,6 +4,7 @@ import { isBoxItself } from "./box/bubblewrap-arguments.ts";
 import { Box } from "./box/box.ts";
 import { writableDirectories } from "./box/box-plan.ts";
 import { parseDomainRule } from "./box/domain-rules.ts";
+import { isBoxRunningOver } from "./box/running-boxes.ts";
 import { isInside } from "../util/is-inside.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
 import { detectSandboxFor } from "./detect-sandbox.ts";
@@ -130,6 +131,7 @@ export async function createSandboxedWorkspace(setting: SandboxSetting): Promise
     stopped: () => (local.stopped?.() ?? []).filter((line) => !isBoxItself(line)),
     ...(local.watch && { watch: local.watch }),
     endsProcesses: async () => (await local.endsProcesses?.()) ?? false,
+    mayPathsMove: () => sandbox.mode === "auto" && isBoxRunningOver(visible),
   };
   return withOtherRoots<Workspace>(workspace, {
     overflowDirectory: resolvePath(local.root, setting.overflowDirectory),

@@ -30,6 +30,8 @@ export interface Workspace {
   stopped?(): readonly string[];
   /** Whether all that is started here ends with our own process, also when that is killed. Some may live on when absent. */
   endsProcesses?(): Promise<boolean>;
+  /** Whether a program lives in a box from which it could make a path lead elsewhere for what runs outside. None does when absent. */
+  mayPathsMove?(): boolean;
   /** As if a program printed a line for each change of a file, or of what a folder holds. Absent where nobody can tell. */
   watch?(path: string, onOutput: NonNullable<ProgramCommand["onOutput"]>): Promise<RunningProcess>;
 }

@@ -22,6 +22,7 @@ import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths, type PathGuard } from "./path-guard.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
+import { runningBoxes } from "./running-boxes.ts";
 import { SpareBoxes } from "./spare-boxes.ts";
 import { type BoxStart, raiseBox, type StandingBox } from "./standing-box.ts";
 import {
@@ -63,9 +64,6 @@ const socatPlaces = ["/usr/bin/socat", "/bin/socat", "/usr/local/bin/socat", "/r
 const proxyPort = 3128;
 /** A shell's own words for "found, and not to be run". */
 const refusedExitCode = 126;
-
-/** Of all boxes of this process: a command must not trust what another one is just making. */
-const running = new Set<BoxPlan>();
 
 /**
  * Starts programs, each in a box of its own that is gone when the program ends, with everything it left behind. The box of the next
@@ -171,7 +169,7 @@ export class Box {
   }
 
   #enter(stay: Stay, { plants }: Prepared): void {
-    running.add(stay.plan);
+    runningBoxes.add(stay.plan);
     // With others inside, what is new may be theirs.
     if (this.#inside.size === 0) this.#since = plants.start();
     this.#inside.add(stay);
@@ -189,7 +187,7 @@ export class Box {
       if ("complaint" in answer) complaint = answer.complaint;
       else end = await endOf(answer.program, guard);
     } finally {
-      running.delete(plan);
+      runningBoxes.delete(plan);
       this.#spares.raiseSoon(plan, command, (bash) => this.#raise(plan, prepared, { bash }));
       const restored = await guard.restore();
       this.#inside.delete(stay);
@@ -314,7 +312,7 @@ export class Box {
       sharesNetwork: this.#sharesNetwork(),
       proxyDirectory: prepared.proxy?.directory,
       contested: new Set(
-        [...running].flatMap((plan) => plan.watched.filter(({ type }) => type !== "link").map(({ path }) => path)),
+        [...runningBoxes].flatMap((plan) => plan.watched.filter(({ type }) => type !== "link").map(({ path }) => path)),
       ),
     });
   }
