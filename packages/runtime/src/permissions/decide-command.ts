@@ -13,6 +13,7 @@ import { disturbedPath, type LetBy, ProgramObjections, settingRisk } from "./pro
 import { riskOf } from "./risky-options.ts";
 import { type Action, allows, denies, namesTool, type Rule } from "./rules.ts";
 import { withScript } from "./script-names.ts";
+import { secretExpanded } from "./secret-expansions.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import { isOrder, toldRisk } from "./told-programs.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
@@ -154,7 +155,12 @@ class Question {
   askedFor(): Decision | undefined {
     const rule = this.#matching(this.#policy.ask);
     if (rule) return askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} wants to be asked`));
-    return this.#files.named;
+    return this.#files.named ?? this.#files.redirections.find((use) => this.#isAskedAbout(use))?.decision;
+  }
+
+  #isAskedAbout({ kind, target }: Use): boolean {
+    const { ask: asking, base } = this.#policy;
+    return asking.some((rule) => target && denies(rule, { tool: this.#action.tool, kind, resource: target.path }, base));
   }
 
   /** By its whole text, which somebody wrote or was shown. */
@@ -269,6 +275,9 @@ class Question {
     if (this.#files.redirections.some(({ disturbed, kind }) => disturbed && !(disturbed === "runs" && kind === "look")))
       return no(disturbedPath);
     const rule = [...words].find((word) => typeof word !== "string");
+    const leaving = rule !== undefined || words.has("network");
+    const secret = leaving ? secretExpanded(this.#action.resource, this.#parsed, this.#policy) : undefined;
+    if (secret) return no(secret);
     if (!rule && words.has("network"))
       return { ...onlyAsks, ...(words.has("mode") && { partly: true }), ...this.withGit("everything") };
     if (rule) {

@@ -1,3 +1,4 @@
+import { withGitObjects } from "./stored-contents.ts";
 import { guardOf, isBeside, isMachineFact, isOpenFolder, isReservedName, isSecretOfProcess, workFolders } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 import { allowed, type Decision, denied, type Policy, type ResolvePath, stricter } from "./policy.ts";
@@ -10,10 +11,11 @@ const untouched: Decision = { effect: "allow", reason: "It touches nothing" };
  * Touches nothing itself: `resolve` follows the links in paths that are words of a command.
  */
 export async function decide(
-  policy: Policy,
+  given: Policy,
   actions: readonly Action[],
   resolve: ResolvePath = async (path) => path,
 ): Promise<Decision> {
+  const policy = withGitObjects(given);
   const decisions: Decision[] = [];
   for (const action of actions) decisions.push(await decideAction(policy, action, resolve));
   decisions.push(...(await guardGitFiles(policy, actions)));

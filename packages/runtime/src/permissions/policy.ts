@@ -26,6 +26,8 @@ export type Policy = {
   readonly readable: readonly string[];
   /** Names of the variables that commands find in their environment, where that is known. */
   readonly environment?: ReadonlySet<string> | undefined;
+  /** Those of them that look like secrets by their name or value: programs that nobody has approved do not get them. */
+  readonly withheld?: (() => readonly string[]) | undefined;
   /** A folder with a `git` that obeys no repository. Without one, git is asked about: a repository can make it run programs. */
   readonly inertGit?: (() => Promise<string | undefined>) | undefined;
   /** The box commands can run in, told when it matters; absent where there is none, and nothing may then rest on it. */

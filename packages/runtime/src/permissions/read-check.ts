@@ -1,3 +1,4 @@
+import { withGitObjects } from "./stored-contents.ts";
 import { foldPath, guardOf, isSecretOfProcess } from "./paths.ts";
 import { isInside } from "../util/is-inside.ts";
 import type { Policy } from "./policy.ts";
@@ -31,8 +32,9 @@ export function toReadCheck(
 ): ReadCheck | undefined {
   const { base } = policy;
   const look = (resource: string): Action => ({ tool, kind: "look", resource });
-  const unanswered = policy.ask.filter((rule) => !approved.every((path) => denies(rule, look(path), base)));
-  const rules = [...policy.deny, ...unanswered].filter((rule) => namesTool(rule, look("")));
+  const isUnanswered = (rule: Rule): boolean => !approved.every((path) => denies(rule, look(path), base));
+  const { deny, ask } = withGitObjects({ deny: policy.deny, ask: policy.ask.filter(isUnanswered) });
+  const rules = [...deny, ...ask.filter(isUnanswered)].filter((rule) => namesTool(rule, look("")));
   const tests = rules.map((rule) => toPathTest(rule, base));
   const isGuarded = toGuard(policy, { look, approved });
   if (tests.length === 0 && !isGuarded) return undefined;

@@ -2,6 +2,7 @@ import type { Target } from "./command-paths.ts";
 import { ask, askBy } from "./decide.ts";
 import type { ListFolder } from "./glob-words.ts";
 import type { FileUse, Program } from "./parsed-command.ts";
+import { leadsToObjects } from "./object-folders.ts";
 import { mayHold, mayReach } from "./path-patterns.ts";
 import { forbiddenPattern, forbiddenPlace } from "./forbidden-paths.ts";
 import { type Decision, denied, type Policy } from "./policy.ts";
@@ -12,6 +13,7 @@ import { type Action, denies, namesTool, type Rule } from "./rules.ts";
 import { asModule } from "./script-names.ts";
 import { exactWord, type ShellWord, unknownWord } from "./shell-words.ts";
 import { shownBy, shownUnknown } from "./shown-files.ts";
+import { isForObjects } from "./stored-contents.ts";
 import { writeConflict } from "./write-conflict.ts";
 
 type Kind = "look" | "edit";
@@ -58,6 +60,8 @@ export class RulesAgainst {
     const { base } = this.#policy;
     if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
     if (!pattern || rule.pattern === undefined) return undefined;
+    if (path.endsWith("/**") && isForObjects(rule))
+      return leadsToObjects({ path, pattern }, this.#wildGlobs) ? "maybe" : undefined;
     if (path.endsWith("/**")) return mayReach(forbiddenPlace(rule, base), path.slice(0, -3)) ? "maybe" : undefined;
     return mayHold(path, forbiddenPattern(rule, base), this.#wildGlobs) === "same" ? "surely" : undefined;
   }
@@ -79,8 +83,13 @@ export class RulesAgainst {
     const shown = shownBy(asModule(program)) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
     if (!shown) return undefined;
     const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by.looking);
-    const targets = await Promise.all(words.map((word) => by.find({ word, places: program.places })));
-    return readConflict({ shown, targets: targets.flat(), wildGlobs: this.#wildGlobs }, rules, this.#policy.base);
+    const targets = (await Promise.all(words.map((word) => by.find({ word, places: program.places })))).flat();
+    const [forObjects, written] = [rules.find(isForObjects), rules.filter((rule) => !isForObjects(rule))];
+    const conflict = readConflict({ shown, targets, wildGlobs: this.#wildGlobs }, written, this.#policy.base);
+    if (conflict !== undefined || !forObjects || shown.type !== "below") return conflict;
+    return targets.some((target) => target && leadsToObjects(target, this.#wildGlobs))
+      ? `it reads what git keeps of files, and the rule ${forObjects.text} protects some`
+      : undefined;
   }
 
   /** It may change a file that rules protect, although no word names it. */

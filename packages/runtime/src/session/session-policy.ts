@@ -6,6 +6,7 @@ import type { Policy } from "../permissions/policy.ts";
 import { type Action, anchorRule, parseRule, type Rule } from "../permissions/rules.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { PermissionMode } from "../protocol/permission.ts";
+import { carefulVariables } from "../workspace/environment.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** A rule as somebody wrote it, and where. */
@@ -47,7 +48,10 @@ export type Given = {
 
 /** The rules and the mode of one session, which answers and the host may change while it runs. */
 export class SessionPolicy {
-  #fixed: Pick<Policy, "base" | "inertGit" | "box" | "environment" | "listFolder" | "readText" | "programs" | "networkReads">;
+  #fixed: Pick<
+    Policy,
+    "base" | "inertGit" | "box" | "environment" | "withheld" | "listFolder" | "readText" | "programs" | "networkReads"
+  >;
   readonly #grants: Grants | undefined;
   readonly #workspace: Workspace;
   /** Folders beside that of the workspace whose programs are not the user's. */
@@ -83,7 +87,7 @@ export class SessionPolicy {
       base: { root, home, platform: process.platform },
       box,
       ...groundOf(workspace, { env, roots: this.#roots }),
-      environment: new Set(Object.keys(env)),
+      ...variablesOf(env),
       networkReads: permissions.networkReads,
     };
     this.#state = {
@@ -106,7 +110,7 @@ export class SessionPolicy {
   /** Commands have these variables from now on: other programs may be found, and more names mean something to them. */
   followVariables(env: Given["env"]): void {
     const programs = findIn(this.#workspace, [this.#workspace.root, ...this.#roots], env["PATH"]);
-    this.#fixed = { ...this.#fixed, environment: new Set(Object.keys(env)), programs };
+    this.#fixed = { ...this.#fixed, ...variablesOf(env), programs };
   }
 
   setMode(mode: PermissionMode): void {
@@ -196,4 +200,9 @@ function findIn(workspace: Workspace, roots: readonly string[], path: string | u
     found: async (name) => (await get()).found?.(name),
     isShadowed: async (name, changed) => (await get()).isShadowed(name, changed),
   };
+}
+
+function variablesOf(env: Given["env"]): Pick<Policy, "environment" | "withheld"> {
+  const careful = carefulVariables(env);
+  return { environment: new Set(Object.keys(env)), withheld: () => careful().withheld };
 }
