@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder } from "@outrider/runtime/host";
 import { type JsonObject, RuntimeError } from "@outrider/runtime";
 import { isOwnerAlive, parseOwner } from "@outrider/runtime/admin";
 import type { TaskResult } from "../run/task-result.ts";
@@ -62,7 +63,7 @@ export class BatchFolder {
       throw new RuntimeError("usage", `${path} holds a batch already`, {
         hint: "Go on with --resume, or choose another folder with --out",
       });
-    mkdirSync(path, { recursive: true });
+    makeFolder(path, 0o777);
     await takeLock(path);
     const fresh = join(path, `queue.jsonl.${process.pid}`);
     rmSync(fresh, { force: true });
