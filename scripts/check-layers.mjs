@@ -295,6 +295,18 @@ if (!process.argv[2]) {
   for (const path of sourceFiles(cli))
     if (/\.stream\(/.test(readFileSync(join(cli, path), "utf8"))) problems.push(`cli/src/${path} asks a model past the session`);
 }
+for (const [name, folder] of process.argv[2]
+  ? [["src", src]]
+  : [
+      ["src", src],
+      ["fleet/src", fleet],
+      ["cli/src", cli],
+    ])
+  for (const path of sourceFiles(folder))
+    if (/\bmkdir(?:Sync)?\([^;]*?\brecursive\b[^;]*?\)/.test(readFileSync(join(folder, path), "utf8")))
+      problems.push(
+        `${name}/${path} has Node make folders recursively, which may never end; use makeFolder of util/make-folder.ts`,
+      );
 if (edges === 0) problems.push("no imports were found: the checker is looking at nothing");
 
 for (const problem of problems) console.error(`layers: ${problem}`);

@@ -270,6 +270,7 @@ const published: Record<string, string[]> = {
     "loadPartialMessages",
     "loadProvider",
     "loadUserSettings",
+    "makeFolder",
     "modelKeys",
     "nearest",
     "noSettings",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -53,6 +53,26 @@ describe("a batch that cannot go well", () => {
       assert.equal(begun.code, 64, begun.stderr);
       assert.match(begun.stderr, /--admin is an address such as http:/);
     }
+  });
+
+  for (const flag of ["--task-budget", "--max-budget"])
+    it(`is refused with ${flag} for a model of unknown price, and leaves its place to the next try`, async () => {
+      const out = join(folder, "unpriced");
+      const begun = await run(["batch", tasks, "--out", out, "--model", "nobody-1", flag, "1"], { env });
+      assert.equal(begun.code, 78, begun.stderr);
+      assert.match(begun.stderr, /The price of anthropic\/nobody-1 is not known/);
+      assert.doesNotMatch(begun.stderr, /cancelled/);
+      assert.equal(existsSync(out), false);
+    });
+
+  it("is refused with a budget of one task alone, and keeps files of others", async () => {
+    const [one, out] = [join(folder, "one.jsonl"), join(folder, "shared")];
+    writeFileSync(one, '{"id":"a","prompt":"x"}\n{"id":"b","prompt":"x","maxBudgetUsd":1,"model":"nobody-1"}\n');
+    mkdirSync(out);
+    writeFileSync(join(out, "notes"), "");
+    const begun = await run(["batch", one, "--out", out], { env });
+    assert.equal(begun.code, 78, begun.stderr);
+    assert.deepEqual(readdirSync(out), ["notes"]);
   });
 
   it("is refused with a rate for a provider that nobody knows, and told the nearest name", async () => {

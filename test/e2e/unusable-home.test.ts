@@ -20,4 +20,21 @@ describe("a home that cannot be used", () => {
     const { code, stdout } = await run(["-p", "go", "--output-format", "json"], { env });
     assert.deepEqual([code, JSON.parse(stdout).error.code, server.requests.length], [78, "storage-failed", 0]);
   });
+
+  const commands = {
+    doctor: ["doctor", "--offline"],
+    "mcp add": ["mcp", "add", "a", "echo"],
+    "providers add": ["providers", "add", "openai-compatible", "--base-url", "http://127.0.0.1:9", "--model", "m"],
+    serve: ["serve", "--port", "0"],
+    "plugin marketplace add": ["plugin", "marketplace", "add", "./nothing"],
+    batch: ["batch", "-", "--out", "/proc/nobody/results"],
+  };
+  for (const [name, args] of Object.entries(commands))
+    it(`ends ${name} at once with a word about the folder`, { timeout: 120_000 }, async () => {
+      const env = { HOME: "/proc/nobody", OUTRIDER_HOME: "/proc/nobody/home" };
+      const { code, stdout, stderr } = await run(args, { env, stdin: '{"id":"a","prompt":"go"}\n' });
+      assert.equal(code, 78, stderr);
+      assert.match(stdout + stderr, /\/proc\/nobody.* cannot be (?:made|written): ENOENT/);
+      assert.doesNotMatch(stderr, /^ {4}at /m);
+    });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
@@ -8,7 +8,7 @@ import {
   type ModelRequest,
   type ScriptedReply,
 } from "@outrider/runtime";
-import { outriderHome, scrubEnvironment } from "@outrider/runtime/host";
+import { outriderHome, scrubEnvironment, makeFolder } from "@outrider/runtime/host";
 import { exitCodes } from "../exit-codes.ts";
 import { oneLine } from "../terminal/narrator.ts";
 import { chooseDemoProject, type DemoProject } from "./demo-project.ts";
@@ -72,7 +72,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
 function makeProject({ files }: DemoProject): string {
   const folder = mkdtempSync(join(tmpdir(), "outrider-demo-"));
   for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    makeFolder(dirname(join(folder, name)), 0o777);
     writeFileSync(join(folder, name), content);
   }
   return folder;

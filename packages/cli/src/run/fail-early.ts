@@ -18,7 +18,7 @@ export type EarlyWish = {
 /** A failure before there was a session: told on stderr, in the machine formats as the one result they promise, and to CI. */
 export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRun): Promise<number> {
   const ci = begun ?? (await openCi(wantsReport(process.argv.slice(2)), complain));
-  const error = isWithoutFolder(thrown) ? noFolder() : toRuntimeError(thrown);
+  const error = ofPlace(thrown) ?? toRuntimeError(thrown);
   const stopped = thrown instanceof StoppedEarly;
   const outcome = createRedactor({ env: process.env }).value<Outcome>(
     stopped ? { type: "cancelled", cause: thrown.by, text: "" } : { type: "failed", error: error.toJSON(), text: "" },
@@ -42,12 +42,16 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
   return code;
 }
 
-/** Somebody has removed the folder in which the command was started. */
-function isWithoutFolder(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown as NodeJS.ErrnoException).syscall === "uv_cwd"; // looked at only
-}
-
-function noFolder(): RuntimeError {
+/** What the system says of a place: the folder in which the command was started is removed, or one for its own files cannot be made. */
+function ofPlace(thrown: unknown): RuntimeError | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { syscall, path } = thrown as NodeJS.ErrnoException; // looked at only
+  if (syscall === "mkdir")
+    return new RuntimeError("storage-failed", `The folder ${path} cannot be made: ${thrown.message}`, {
+      cause: thrown,
+      hint: "Choose a place that can be written; OUTRIDER_HOME names the folder for Outrider's own files",
+    });
+  if (syscall !== "uv_cwd") return undefined;
   return new RuntimeError("config", "The current directory is not there any more", {
     hint: "Change to a folder that is there, or name one with --cwd",
   });

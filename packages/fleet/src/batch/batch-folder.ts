@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder } from "@outrider/runtime/host";
 import { type JsonObject, RuntimeError } from "@outrider/runtime";
 import { isOwnerAlive, parseOwner } from "@outrider/runtime/admin";
 import type { TaskResult } from "../run/task-result.ts";
@@ -44,6 +45,7 @@ export class BatchFolder {
   readonly #queue: AppendLog<QueueRecord>;
   #results: AppendLog<TaskResult>;
   readonly #finished = new Set<string>();
+  #isUntouched = false;
 
   private constructor(
     path: string,
@@ -62,7 +64,7 @@ export class BatchFolder {
       throw new RuntimeError("usage", `${path} holds a batch already`, {
         hint: "Go on with --resume, or choose another folder with --out",
       });
-    mkdirSync(path, { recursive: true });
+    makeFolder(path, 0o777);
     await takeLock(path);
     const fresh = join(path, `queue.jsonl.${process.pid}`);
     rmSync(fresh, { force: true });
@@ -71,7 +73,9 @@ export class BatchFolder {
     for (const unit of units) log.append({ type: "unit", unit });
     await log.sync();
     renameSync(fresh, join(path, "queue.jsonl")); // whole or not there: a crash before this leaves no batch
-    return new BatchFolder(path, log, AppendLog.open<TaskResult>(join(path, "results.jsonl")));
+    const folder = new BatchFolder(path, log, AppendLog.open<TaskResult>(join(path, "results.jsonl")));
+    folder.#isUntouched = true;
+    return folder;
   }
 
   /** A batch that was stopped, with what is left of it. */
@@ -86,7 +90,13 @@ export class BatchFolder {
     return readBatch(this.path);
   }
 
+  /** It is new, and nothing of it was begun or decided. */
+  get isUntouched(): boolean {
+    return this.#isUntouched;
+  }
+
   started(id: string, attempt: number): void {
+    this.#isUntouched = false;
     this.#queue.append({ type: "started", id, attempt, at: new Date().toISOString() });
   }
 
@@ -101,6 +111,7 @@ export class BatchFolder {
   /** Once per unit, whatever happens: a result that is there already stays. */
   async finish(result: TaskResult): Promise<void> {
     if (this.#finished.has(result.unit_id)) return;
+    this.#isUntouched = false;
     this.#finished.add(result.unit_id);
     this.#results.append(result);
     await this.#results.sync();
@@ -129,6 +140,13 @@ export class BatchFolder {
   /** Processes that work for this one: whoever takes the folder over waits for their end. */
   addWorker(pid: number): void {
     writeFileSync(join(this.path, "workers"), `${pid}\n`, { flag: "a" });
+  }
+
+  /** Takes a batch away that was refused, so that the next try finds its place free. Files of others stay, and their folder with them. */
+  discard(): void {
+    this.close();
+    for (const name of ["queue.jsonl", "results.jsonl"]) rmSync(join(this.path, name), { force: true });
+    if (readdirSync(this.path).length === 0) rmdirSync(this.path);
   }
 
   close(): void {

@@ -13,7 +13,7 @@ export type PriceQuestion = {
   readonly folder: string;
 };
 
-/** Refuses a batch with a budget before anything is spent, when the price of a model that it asks is not known. */
+/** Refuses a batch, or tasks, with a budget before anything is spent, when the price of a model that it asks is not known. */
 export async function needPrices(units: readonly BatchUnit[], { around, bare, priceOf, folder }: PriceQuestion): Promise<void> {
   const byModel = new Map(units.map((unit) => [`${unit.task.provider ?? ""} ${unit.model ?? ""}`, unit]));
   const host = new SessionHost({ around, warn: () => {}, defaults: { persistent: false, bare } });

@@ -80,14 +80,19 @@ export async function createBatch(path: string, tasks: readonly BatchTask[], set
   return await BatchFolder.create(resolve(path), toUnits(tasks), settings as unknown as JsonObject); // JSON already
 }
 
-/** Works on a batch until all units have a result, or it is stopped. Closes the folder. */
+/** Works on a batch until all units have a result, or it is stopped. Closes the folder; of a new batch that it refuses nothing is left. */
 export async function runBatch(run: BatchRun): Promise<BatchEnd> {
   const { folder } = run;
+  let isRefused = false;
   try {
     return await new BatchWork(run).run();
+  } catch (error) {
+    isRefused = folder.isUntouched;
+    throw error;
   } finally {
-    writeReports(folder);
-    folder.close();
+    if (!isRefused) writeReports(folder);
+    if (isRefused) folder.discard();
+    else folder.close();
   }
 }
 
@@ -126,11 +131,11 @@ class BatchWork {
     for (const { unit, attempt } of open) this.#waiting.push({ unit, attempt });
     const { maxBudgetUsd, bare = false, keepWorkspaces = false, processes = 1, rates } = this.#settings;
     let spentUsd = 0;
-    if (maxBudgetUsd !== undefined) {
+    const budgeted = open.map(({ unit }) => unit).filter(({ task }) => (maxBudgetUsd ?? task.maxBudgetUsd) !== undefined);
+    if (maxBudgetUsd !== undefined || budgeted.length > 0) {
       const prices = await loadPrices(around, bare);
-      const asking = open.map(({ unit }) => unit);
-      await needPrices(asking, { around, bare, priceOf: prices.priceOf, folder: folder.path });
-      spentUsd = await spentBefore(folder.path, units, prices);
+      await needPrices(budgeted, { around, bare, priceOf: prices.priceOf, folder: folder.path });
+      if (maxBudgetUsd !== undefined) spentUsd = await spentBefore(folder.path, units, prices);
     }
     const governor = new BatchGovernor({ maxBudgetUsd, rates: new RateLimits(new Map(Object.entries(rates ?? {}))), spentUsd });
     const settings: RunSettings = {

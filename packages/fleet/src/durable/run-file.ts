@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdirSync, statSync } from "node:fs";
+import { appendFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import type { JsonValue } from "@outrider/runtime";
 import { AppendLog, readLog } from "../util/append-log.ts";
 import type { Approval, KeptFailure } from "./durable.ts";
@@ -108,7 +109,7 @@ export class RunFile {
 }
 
 export function tellRun(folder: string, runId: string, note: Note): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder, 0o777);
   appendFileSync(notesPath(folder, runId), `${JSON.stringify(note)}\n`, { mode: 0o600 });
 }
 

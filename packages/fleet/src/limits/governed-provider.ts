@@ -73,13 +73,9 @@ async function* ask(
 /** A budget cannot be held for a model whose price nobody knows. */
 export function needPrice(priceOf: PriceOf, asked: Named): void {
   if (price(priceOf, { ...asked, served: asked, usage: oneToken }) !== null) return;
-  throw new RuntimeError(
-    "config",
-    `The price of ${asked.provider}/${asked.model} is not known: the batch's budget cannot be held`,
-    {
-      hint: "Add the price to models.json, or leave --max-budget out",
-    },
-  );
+  throw new RuntimeError("config", `The price of ${asked.provider}/${asked.model} is not known: a budget cannot be held`, {
+    hint: "Add the price to models.json, or leave --max-budget and --task-budget out",
+  });
 }
 
 const oneToken: Usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { makeFolder } from "@outrider/runtime/host";
 import type { ObjectStore } from "../stores/object-store.ts";
 import { prefixOf, restoreRun, type RunPlace, type SavedRun, saveRun } from "../stores/saved-run.ts";
 
@@ -26,7 +27,7 @@ export class MovingPlace {
     if (this.#here && this.#here.key === key) return;
     const { store, journalFolder, tree, gitFolder, makeTree } = this.#options;
     for (const folder of [journalFolder, gitFolder]) rmSync(folder, { recursive: true, force: true });
-    mkdirSync(journalFolder, { recursive: true });
+    makeFolder(journalFolder, 0o777);
     const tails = await store.list(this.#tailPrefix);
     this.#attempt = tails.length + 1;
     if (key === undefined) {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchRun } from "../batch/run-batch.ts";
 import { openEngineExecutor } from "../restate/engine-executor.ts";
@@ -40,7 +41,7 @@ export async function batchInEngine(
   needUrl("--admin", admin);
   await needEngine({ ingress, admin }, { service, patienceMs: begun ? 60_000 : 2_000 });
   return async ({ maxBudgetUsd, rates, bare = false, onQuestion, warn }) => {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path, 0o777);
     writeFileSync(fileIn(path), `${JSON.stringify({ batch, ingress, admin, service, store, tenant }, null, 2)}\n`);
     const opened = await openStore(store, env);
     const executor = await openEngineExecutor({

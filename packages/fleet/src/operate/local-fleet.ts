@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
 import type { RestateAddress } from "../restate/restate-api.ts";
@@ -44,7 +45,7 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   const before = readFleet(folder);
   if (before && isAlive(before.pid))
     throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const env = { PATH: around.env["PATH"] };
   let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports ?? readPorts(folder) });
   const store = options.store ?? join(folder, "store");

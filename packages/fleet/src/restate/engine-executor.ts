@@ -1,5 +1,6 @@
-import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import type { JsonObject, JsonValue } from "@outrider/runtime";
 import type { Question } from "../batch/batch-folder.ts";
 import type { Executor } from "../batch/executor.ts";
@@ -78,7 +79,7 @@ async function fetchFiles(store: ObjectStore, { runId, name, folder, kept }: Fet
   await restoreRun(store, { runId, journalFolder: fetched, gitFolder: fetched }, kept);
   for (const kind of ["journals", "trajectories", "patches"]) {
     if (!existsSync(join(fetched, kind))) continue;
-    mkdirSync(join(folder, kind), { recursive: true });
+    makeFolder(join(folder, kind), 0o777);
     cpSync(join(fetched, kind), join(folder, kind), { recursive: true });
   }
   rmSync(fetched, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, openSync } from "node:fs";
+import { existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { makeFolder } from "@outrider/runtime/host";
 import { freePort } from "../util/free-port.ts";
 import { EngineFailed, RestateApi, type RestateAddress } from "./restate-api.ts";
 
@@ -28,7 +29,7 @@ export type RestateServer = RestateAddress & {
 export async function startRestateServer(options: RestateServerOptions): Promise<RestateServer> {
   const { folder, env, ports = { ingress: await freePort(), admin: await freePort(), node: await freePort() } } = options;
   const program = options.program ?? findServer(options.from ?? [process.cwd()]);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const log = openSync(join(folder, "server.log"), "a", 0o600);
   const server = spawn(program, ["--no-logo"], {
     stdio: ["ignore", log, log],

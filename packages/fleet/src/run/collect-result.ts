@@ -1,8 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent, JsonObject, Outcome } from "@outrider/runtime";
 import { toTrajectoryDocument, writeDocument } from "@outrider/runtime/atif";
-import { createClaudeFormat, createRedactor, randomUuid } from "@outrider/runtime/host";
+import { createClaudeFormat, createRedactor, randomUuid, makeFolder } from "@outrider/runtime/host";
 import type { Prices } from "../limits/governed-provider.ts";
 import type { BatchUnit } from "../tasks/task.ts";
 import { lookBack } from "./past-turns.ts";
@@ -36,7 +35,7 @@ export async function collectResult(
   const frame = await toFrame(events, { sessionId, outcome, env, catalogOverride });
   const document = toTrajectoryDocument(events, { priceOf, stem: name });
   if (document) {
-    mkdirSync(join(folder, "trajectories"), { recursive: true });
+    makeFolder(join(folder, "trajectories"), 0o777);
     writeDocument(join(folder, "trajectories", `${name}.json`), document);
   }
   const calls = events.filter((event) => event.type === "message.ended" || event.type === "side-call.ended");

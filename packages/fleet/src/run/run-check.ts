@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { TaskCheck } from "../tasks/task.ts";
 import { runProgram } from "../util/run-program.ts";
@@ -44,7 +45,7 @@ async function judge(check: TaskCheck, place: CheckPlace): Promise<CheckResult> 
   const startedAt = Date.now();
   const isLong = Buffer.byteLength(check.command) > longestWord;
   if (isLong) {
-    mkdirSync(dirname(place.scratch), { recursive: true });
+    makeFolder(dirname(place.scratch), 0o777);
     writeFileSync(scriptOf(place), check.command);
   }
   const shell = isLong ? [check.sandboxed ? scriptInBox : scriptOf(place)] : ["-c", check.command];
@@ -101,7 +102,7 @@ function readIfThere(path: string): string | undefined {
 function boxArguments({ mounts = {} }: TaskCheck, place: CheckPlace): string[] {
   const { cwd, scratch, readable } = place;
   rmSync(scratch, { recursive: true, force: true });
-  mkdirSync(scratch, { recursive: true });
+  makeFolder(scratch, 0o777);
   const own = new Set(["proc", "dev", "tmp", "run", ...Object.keys(mounts).map((path) => path.split("/")[1] ?? ""), "logs"]);
   const seen = readdirSync("/").filter((name) => !own.has(name) && existsSync(join("/", name)));
   const asked = Object.entries(mounts).flatMap(([to, from]) => (from === "WORK" ? ["--bind", cwd, to] : ["--ro-bind", from, to]));

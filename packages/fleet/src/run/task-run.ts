@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import type { AgentEvent, JsonValue, SessionHost, SessionStore } from "@outrider/runtime";
 import type { DurableContext, DurableRun } from "../durable/durable.ts";
 import type { Governing } from "../limits/governed-provider.ts";
@@ -117,6 +118,6 @@ async function advanceToEnd(
 }
 
 function writePatch(folder: string, name: string, patch: string): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder, 0o777);
   writeFileSync(join(folder, `${name}.patch`), patch);
 }

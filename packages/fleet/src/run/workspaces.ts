@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchUnit } from "../tasks/task.ts";
 import { runProgram } from "../util/run-program.ts";
@@ -33,7 +34,7 @@ export class Workspaces {
     if (!task.git && task.seed === undefined) return { cwd: task.cwd ?? process.cwd() };
     const root = join(this.#folder, "workspaces", name);
     rmSync(root, { recursive: true, force: true });
-    mkdirSync(root, { recursive: true });
+    makeFolder(root, 0o777);
     const base = task.git ? await this.#checkOut(root, task.git) : await this.#copy(root, task.seed ?? "");
     return { cwd: folderIn(root, task.cwd ?? "."), own: { root, base } };
   }
@@ -85,7 +86,7 @@ export class Workspaces {
     if (existsSync(place)) return place;
     const fresh = `${place}.${process.pid}`;
     rmSync(fresh, { recursive: true, force: true });
-    mkdirSync(this.repositories, { recursive: true });
+    makeFolder(this.repositories, 0o777);
     await this.#git(this.#folder, ["clone", "-q", "--bare", "--", repository, fresh]);
     try {
       renameSync(fresh, place); // whole or not there

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { checkKey, type ObjectStore } from "./object-store.ts";
 
 /** A folder that all workers see: of one machine, or one that is mounted on all of them. */
@@ -14,7 +15,7 @@ export function openFolderStore(folder: string): ObjectStore {
     async put(key, bytes) {
       const path = pathOf(key);
       const written = join(incoming, randomUUID());
-      await mkdir(incoming, { recursive: true, mode: 0o700 });
+      makeFolder(incoming);
       try {
         const file = await open(written, "wx", 0o600);
         try {
@@ -23,7 +24,7 @@ export function openFolderStore(folder: string): ObjectStore {
         } finally {
           await file.close();
         }
-        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(path));
         await rename(written, path);
       } catch (error) {
         await rm(written, { force: true });

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { mkdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { StoreFailed } from "./object-store.ts";
 
 export type RunGit = (...words: readonly string[]) => Promise<string>;
@@ -37,7 +37,7 @@ export async function openPrivateGit(gitFolder: string, tree: string): Promise<R
         reject(new StoreFailed(`git ${words[0]} of ${tree} failed: ${complaint}`, { cause: error }));
       });
     });
-  await mkdir(gitFolder, { recursive: true, mode: 0o700 });
+  makeFolder(gitFolder);
   if (!existsSync(join(gitFolder, "HEAD"))) await git("init", "--quiet");
   return git;
 }

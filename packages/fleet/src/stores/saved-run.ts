@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { type ObjectStore, StoreFailed, toKeyPart } from "./object-store.ts";
 import { restoreTree, type SavedTree, saveTree } from "./saved-tree.ts";
 
@@ -62,12 +63,12 @@ export async function saveRun(
 export async function restoreRun(store: ObjectStore, place: RunPlace, key: string): Promise<SavedRun> {
   const saved = parseSaved(await fetched(store, key), key);
   await rm(place.journalFolder, { recursive: true, force: true });
-  await mkdir(place.journalFolder, { recursive: true, mode: 0o700 });
+  makeFolder(place.journalFolder);
   for (const [name, { bytes, pieces }] of Object.entries(saved.files)) {
     const whole = Buffer.concat(await Promise.all(pieces.map((piece) => fetched(store, piece))));
     if (whole.length !== bytes) throw new StoreFailed(`${name} of ${key} is not as long as it was`);
     const path = join(place.journalFolder, ...name.split("/"));
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     await writeFile(path, whole, { mode: 0o600 });
   }
   const { tree, gitFolder } = place;

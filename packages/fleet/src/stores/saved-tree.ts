@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import type { ObjectStore } from "./object-store.ts";
 import { openPrivateGit, type RunGit } from "./private-git.ts";
 
@@ -45,7 +46,7 @@ export async function saveTree(place: TreePlace, before: SavedTree | undefined):
 
 /** Makes the folder what it was. Files that were not there then go away, except what is ignored. */
 export async function restoreTree(place: TreePlace, saved: SavedTree): Promise<void> {
-  await mkdir(place.tree, { recursive: true });
+  makeFolder(place.tree, 0o777);
   const git = await openPrivateGit(place.gitFolder, place.tree);
   if (!(await has(git, saved.commit))) await fetchPacks(place, git, saved);
   await git("add", "--all", ".");

@@ -1,5 +1,6 @@
-import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 
 /**
  * An append-only file of JSON lines with one writer. A line that is written survives the end of the process; after `sync` it survives that of
@@ -16,7 +17,7 @@ export class AppendLog<T> {
   }
 
   static open<T>(path: string): { log: AppendLog<T>; records: T[] } {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path), 0o777);
     const file = openSync(path, "a+", 0o600);
     const { records, end } = readRecords<T>(file);
     ftruncateSync(file, end);

@@ -1,6 +1,7 @@
-import { chmodSync, constants, lchownSync, lstatSync, mkdirSync } from "node:fs";
+import { chmodSync, constants, lchownSync, lstatSync } from "node:fs";
 import { open, readdir, rename, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import { syncFolder } from "../util/sync-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Blobs } from "./blobs.ts";
@@ -67,7 +68,7 @@ async function stage({ path, from, to }: Step, { applying, index }: Place): Prom
   if (to.kind === "file" && sameContent(from, to)) return;
   const obstacle = pathObstacle(path);
   if (obstacle !== undefined) throw new RuntimeError("busy", obstacle);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path), 0o777);
   if (to.kind === "link") return await symlink(to.to, temporary);
   await applying.blobs.copyTo(to, temporary);
   keepOwner(path, temporary, to.mode);

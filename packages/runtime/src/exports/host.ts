@@ -36,6 +36,7 @@ export { resolveLayers } from "../settings/load-settings.ts";
 export { noSettings, type Provenance, type ResolvedSettings } from "../settings/settings.ts";
 export { type Instructions, loadInstructions } from "../context/instructions.ts";
 export { secretsIn } from "../util/secret-names.ts";
+export { makeFolder } from "../util/make-folder.ts";
 export { replaceFileSync } from "../util/replace-file.ts";
 export { createRedactor, type Redactor } from "../util/redact.ts";
 export {

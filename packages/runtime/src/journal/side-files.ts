@@ -1,5 +1,6 @@
-import { mkdir, readFile, utimes } from "node:fs/promises";
+import { readFile, utimes } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { toSafeJson } from "../util/jsonl.ts";
 import { replaceFile } from "../util/replace-file.ts";
@@ -69,7 +70,7 @@ async function reuse(path: string, sha256: string): Promise<boolean> {
 }
 
 async function writeAtOnce(path: string, bytes: Buffer, isLasting: boolean): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   await replaceFile(path, bytes, { isLasting });
 }
 

@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { bundleLimits } from "./content-hash.ts";
 import type { PluginSource } from "./plugin-source.ts";
@@ -14,7 +14,7 @@ const timeoutMs = 120_000;
  */
 export async function fetchGit(source: GitSource, folder: string, { signal, env }: GitWays): Promise<string> {
   const { url, ref, sha } = source;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const git: Git = (words, text = false) =>
     runGit(words, { cwd: folder, protocol: new URL(url).protocol.slice(0, -1), signal, env, text });
   await git(["init", "--quiet", "--template="]);

@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import type { HookLimits } from "../hooks/config.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -103,7 +104,7 @@ export class BundlePluginInstaller {
       if (!(await request.accept(inspection))) return { type: "declined", inspection };
       const place = join("cache", request.marketplace, id.slice(0, id.lastIndexOf("@")), folderOf(version, contentHash));
       const target = join(home, place);
-      mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+      makeFolder(dirname(target), 0o755);
       rmSync(target, { recursive: true, force: true }); // of the same content, and changed by somebody
       renameSync(inspection.plugin.path, target);
       await syncFolder(dirname(target));
@@ -223,6 +224,6 @@ function completeManifest(path: string, entry: JsonObject): void {
   if (own) return;
   const told = ["name", "version", "description", "author", "keywords", "homepage", "license", "defaultEnabled", ...parts];
   const values = Object.fromEntries(told.flatMap((key) => (entry[key] === undefined ? [] : [[key, entry[key]]])));
-  mkdirSync(join(path, ".claude-plugin"), { recursive: true });
+  makeFolder(join(path, ".claude-plugin"), 0o777);
   writeFileSync(join(path, ".claude-plugin/plugin.json"), `${JSON.stringify(values, null, 2)}\n`, { mode: 0o644 });
 }

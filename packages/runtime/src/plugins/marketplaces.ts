@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { isInside } from "../util/is-inside.ts";
@@ -167,7 +168,7 @@ export class MarketplaceClient {
       case "file": {
         const isLocal = isAbsolute(source.location);
         const text = isLocal ? readFileSync(source.location) : await fetchUrl(source.location, { maxBytes: maxFile, signal });
-        mkdirSync(dirname(join(path, file)), { recursive: true });
+        makeFolder(dirname(join(path, file)), 0o777);
         writeFileSync(join(path, file), text);
         return path;
       }
@@ -212,7 +213,7 @@ function readKnown(home: string): Marketplace[] {
 
 /** The old one goes only when the new one is there. */
 function moveInto(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o755 });
+  makeFolder(dirname(to), 0o755);
   rmSync(to, { recursive: true, force: true });
   renameSync(from, to);
 }

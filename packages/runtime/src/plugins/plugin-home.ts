@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { takeLock } from "../journal/lock.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -21,7 +21,7 @@ export async function withPluginHome<T>(home: string, work: (staging: string) =>
   const staging = join(home, "staging", randomUuid());
   try {
     removeLeftovers(home);
-    mkdirSync(staging, { recursive: true, mode: 0o700 });
+    makeFolder(staging);
     return await work(staging);
   } finally {
     rmSync(join(home, "staging"), { recursive: true, force: true });

@@ -1,16 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  constants,
-  copyFileSync,
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { constants, copyFileSync, chmodSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { isInside } from "../util/is-inside.ts";
 import { archiveFiles, maxArchive } from "./archive-entries.ts";
@@ -30,7 +21,7 @@ export type StagedBundle = {
 /** Copies a source to a new folder, without what is no part of a bundle. Refuses whatever would be another thing elsewhere. */
 export async function stageBundle(source: PluginSource, folder: string, ways: GitWays): Promise<StagedBundle> {
   const path = join(folder, "bundle");
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolder(path);
   const commit = await fill(source, { folder, path, ways });
   const entries = listBundle(path);
   refuseAmbiguous(entries);
@@ -69,7 +60,7 @@ async function fill(source: PluginSource, { folder, path, ways }: Filling): Prom
 export function copyBundle(from: string, to: string): void {
   for (const entry of listBundle(from, { withoutGit: true })) {
     const target = join(to, entry.name);
-    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    makeFolder(dirname(target), 0o755);
     if (entry.type === "link") symlinkSync(entry.target, target);
     else {
       copyFileSync(join(from, entry.name), target, constants.COPYFILE_EXCL);
@@ -82,7 +73,7 @@ function unpack(archive: Uint8Array, to: string): void {
   for (const { name, bytes, executable } of archiveFiles(archive)) {
     const target = join(to, name);
     try {
-      mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+      makeFolder(dirname(target), 0o755);
       writeFileSync(target, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644 });
     } catch (error) {
       throw new RuntimeError(

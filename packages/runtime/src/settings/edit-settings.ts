@@ -1,5 +1,6 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { replaceFile } from "../util/replace-file.ts";
@@ -20,7 +21,7 @@ export async function editSettings(
   const values = change(before.values);
   await check({ ...before, values });
   try {
-    await mkdir(dirname(path), { recursive: true, mode: mode === 0o600 ? 0o700 : 0o777 });
+    makeFolder(dirname(path), mode === 0o600 ? 0o700 : 0o777);
     const target = await realpath(path).catch(() => path); // a link stays one: people keep their settings elsewhere
     await replaceFile(target, `${JSON.stringify(values, null, 2)}\n`, { mode });
   } catch (error) {

@@ -1,5 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import type { ModelOverride } from "../model/catalog-override.ts";
 import { listOwnModels } from "../model/providers/own-models.ts";
 import { replaceFile } from "../util/replace-file.ts";
@@ -23,6 +23,6 @@ export async function askForOwnModels(
 /** Keeps what a provider says about its models, in the place of what it said before. */
 export async function saveListedModels(home: string, provider: string, models: readonly ModelOverride[]): Promise<void> {
   const others = (await loadListedModels(home))?.models.filter((model) => model.provider !== provider) ?? [];
-  await mkdir(home, { recursive: true });
+  makeFolder(home);
   await replaceFile(join(home, listedFile), `${JSON.stringify({ models: [...others, ...models] }, null, 1)}\n`);
 }

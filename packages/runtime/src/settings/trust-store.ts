@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeFolder } from "../util/make-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { pathKey } from "../util/path-key.ts";
 import { replaceFile } from "../util/replace-file.ts";
@@ -22,7 +23,7 @@ export async function writeTrustRecord(outriderHome: string, record: TrustRecord
   const directory = join(outriderHome, "trust");
   const path = fileFor(outriderHome, record.root);
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     await chmod(directory, 0o700);
     await replaceFile(path, `${JSON.stringify({ version: 1, ...record }, null, 2)}\n`);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { outriderHome } from "@outrider/runtime/host";
+import { outriderHome, makeFolder } from "@outrider/runtime/host";
 import { bundledRipgrep, detectSandbox, whyProcessesMayStay } from "@outrider/runtime/admin";
 import type { Finding } from "./finding.ts";
 
@@ -22,7 +22,7 @@ export async function lookAtHome(): Look {
   const home = outriderHome(process.env);
   const probe = join(home, `.doctor-${process.pid}`);
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makeFolder(home);
     writeFileSync(probe, "");
     rmSync(probe);
     return { state: "ok", says: `${home} can be written` };

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import { exitCodes } from "../../exit-codes.ts";
 import { parseOwnWords } from "../../flags/words.ts";
@@ -94,7 +95,7 @@ function isThere(path: string): boolean {
 function write(root: string, path: string, text: string): boolean {
   const target = join(root, path);
   try {
-    mkdirSync(dirname(target), { recursive: true });
+    makeFolder(dirname(target), 0o777);
     const folder = realpathSync(dirname(target));
     const top = realpathSync(root);
     if (folder !== top && !folder.startsWith(top + sep))

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import { isPluginName } from "@outrider/runtime/plugins";
 import { exitCodes } from "../../exit-codes.ts";
@@ -16,7 +17,7 @@ export async function makePlugin(desk: Desk, folder: string): Promise<number> {
     throw new RuntimeError("usage", `${visible(name)} is no name for a plugin: letters, digits and - only`);
   if (namesIn(path).length > 0) throw new RuntimeError("usage", `${visible(path)} is not empty; nothing was written`);
   for (const [file, text] of Object.entries(filesOf(name))) {
-    mkdirSync(dirname(join(path, file)), { recursive: true });
+    makeFolder(dirname(join(path, file)), 0o777);
     writeFileSync(join(path, file), text, { flag: "wx" });
   }
   const lines = [`${path} holds the plugin ${name}`, `outrider -p "/${name}:hello" --plugin-dir ${path} uses it`];

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
-import { replaceFileSync } from "@outrider/runtime/host";
+import { replaceFileSync, makeFolder } from "@outrider/runtime/host";
 import { type RunList, summaryOf } from "@outrider/web";
 import * as assets from "@outrider/web/assets/index";
 import { loadRun } from "./load-run.ts";
@@ -13,7 +13,7 @@ const mostFiles = 10_000;
 
 /** A page for each run and one that lists them all, in a folder of their own. Returns how many there are and what could not be read. */
 export async function reportMany(words: readonly string[], folder: string): Promise<RunList> {
-  mkdirSync(join(folder, "runs"), { recursive: true });
+  makeFolder(join(folder, "runs"), 0o777);
   const runs: RunList["runs"][number][] = [];
   const unread: { file: string; why: string }[] = [];
   const names = new Set<string>();

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { describeSelf, isOwnerAlive, parseOwner } from "../../journal/lock-owner.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isRecord } from "../../util/is-record.ts";
@@ -37,7 +38,7 @@ export function refuseSecond(folder: string): void {
 
 /** Tells others where this process listens. Answers how to take it back. */
 export function announceServer(folder: string, url: string): () => void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const path = join(folder, "server.json");
   replaceFileSync(path, `${JSON.stringify({ ...describeSelf("server"), url })}\n`);
   return () => {

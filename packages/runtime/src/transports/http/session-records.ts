@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { isRecord } from "../../util/is-record.ts";
 import { toLine } from "../../util/jsonl.ts";
 import { replaceFileSync } from "../../util/replace-file.ts";
@@ -15,7 +16,7 @@ export class SessionRecords {
 
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const lines = readIfThere(path);
     for (const line of lines) this.#take(parseLine(line));
     // The piece of a line that a crash has left would spoil the next one.

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isRecord } from "../../util/is-record.ts";
 import { replaceFileSync } from "../../util/replace-file.ts";
@@ -55,7 +56,7 @@ export class TokenStore {
   openOwner(): { readonly token: string; readonly isNew: boolean } {
     const known = readToken(this.tokenPath);
     if (known !== undefined) return { token: known, isNew: false };
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const token = newToken();
     replaceFileSync(this.tokenPath, `${token}\n`, { isLasting: true });
     return { token, isNew: true };
@@ -128,7 +129,7 @@ export class TokenStore {
   }
 
   #write(tokens: readonly TokenRecord[]): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     replaceFileSync(this.#recordsPath, `${JSON.stringify({ tokens }, null, 2)}\n`, { isLasting: true });
   }
 }

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import type { JsonObject } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { toLine } from "../../util/jsonl.ts";
@@ -89,7 +90,7 @@ class LineFile {
   constructor(path: string, written: (line: JsonObject) => void) {
     this.#path = path;
     this.#written = written;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     this.#text = readIfThere(path);
     if (this.#text !== "" && !this.#text.endsWith("\n")) appendFileSync(path, "\n"); // a line that a crash cut off must spoil no other
     this.#uuids = new Set(Array.from(this.#text.matchAll(/"uuid":"([^"]+)"/g), ([, uuid]) => uuid));

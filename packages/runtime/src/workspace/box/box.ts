@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve as resolvePath } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
 import { thirdDescriptor } from "../process.ts";
@@ -259,7 +260,7 @@ export class Box {
   async #prepare(): Promise<Prepared> {
     const { local, sandbox, home, env } = this.#options;
     const writable = writableDirectories({ root: local.root, home, allowWrite: sandbox.allowWrite ?? [] });
-    await mkdir(this.#temporary, { recursive: true, mode: 0o700 });
+    makeFolder(this.#temporary);
     const identity = await gitIdentity(local);
     const identityFile = join(this.#directory, "gitconfig");
     if (identity !== undefined) await writeFile(identityFile, identity, { mode: 0o600 });

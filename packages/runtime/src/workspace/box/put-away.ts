@@ -1,13 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, renameSync } from "node:fs";
+import { chmodSync, lstatSync, renameSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { entryAt } from "./host-files.ts";
 
 const numbers = new Map<string, number>();
 
 /** Moves a file or folder to `setAside`, under a name that is free there. */
 export async function putAway(path: string, setAside: string): Promise<void> {
-  mkdirSync(setAside, { recursive: true, mode: 0o700 });
+  makeFolder(setAside);
   const target = freePlace(basename(path), setAside);
   makeMovable(path);
   try {
@@ -21,7 +22,7 @@ export async function putAway(path: string, setAside: string): Promise<void> {
 
 /** A name of bytes that are no text. */
 export async function putAwayBytes(path: Buffer, setAside: string): Promise<void> {
-  mkdirSync(setAside, { recursive: true, mode: 0o700 });
+  makeFolder(setAside);
   renameSync(path, freePlace("odd-name", setAside));
 }
 

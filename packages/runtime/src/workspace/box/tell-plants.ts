@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeFolder } from "../../util/make-folder.ts";
 import { laterGroups } from "./later-files.ts";
 import type { LaterFile, Plants } from "./plant-search.ts";
 
@@ -43,13 +44,21 @@ async function tellLater(listed: readonly LaterFile[], directory: string): Promi
   });
   const whole = join(directory, `run-later-${Date.now()}.txt`);
   const lines = listed.map((file) => `${inWords(file)}\n`).join("");
-  const isKept = await mkdir(directory, { recursive: true })
-    .then(() => writeFile(whole, lines, { mode: 0o600 }))
-    .then(() => true)
-    .catch(() => false); // the disk is full: the numbers are told all the same
+  const isKept = await keep(whole, lines);
   return [`${start}, ${listed.length} files:`, ...groups, ...(isKept ? [`(all of them are listed in ${whole})`] : []), ""].join(
     "\n",
   );
+}
+
+/** The disk may be full: the numbers are told all the same. */
+async function keep(path: string, text: string): Promise<boolean> {
+  try {
+    makeFolder(dirname(path), 0o777);
+    await writeFile(path, text, { mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function inWords({ name, scripts }: LaterFile): string {

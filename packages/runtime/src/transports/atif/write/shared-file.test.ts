@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { makeFolder, writeSharedFile } from "./shared-file.ts";
+import { writeSharedFile } from "./shared-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-atomic-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,13 +21,5 @@ describe("writeSharedFile", () => {
     writeSharedFile(path, "old");
     assert.throws(() => writeSharedFile(join(path, "below.json"), "new"), { code: /ENOTDIR|EEXIST/ });
     assert.equal(readFileSync(path, "utf8"), "old");
-  });
-});
-
-describe("makeFolder", () => {
-  it("comes back where no folder can be made, also where the system is contradictory", {
-    skip: existsSync("/proc/self") ? false : "there is no /proc",
-  }, () => {
-    assert.throws(() => makeFolder("/proc/no-such-folder/deep"), { code: "ENOENT" });
   });
 });

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../../util/make-folder.ts";
 import { replaceFileSync } from "../../../util/replace-file.ts";
 
 /** A file for others to read, in its place at once and with the folders on the way. */
@@ -8,18 +8,6 @@ export function writeSharedFile(
   content: string | Uint8Array,
   { isLasting = true }: { readonly isLasting?: boolean } = {},
 ): void {
-  makeFolder(dirname(path));
+  makeFolder(dirname(path), 0o777);
   replaceFileSync(path, content, { mode: 0o644, isLasting });
-}
-
-/** Folder by folder: Node's own way goes round for ever where the system says that a folder which is there is not, as in /proc. */
-export function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  const parent = dirname(folder);
-  if (parent !== folder) makeFolder(parent);
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error; // else somebody was quicker
-  }
 }

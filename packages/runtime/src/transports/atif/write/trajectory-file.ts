@@ -6,7 +6,8 @@ import type { AgentEvent } from "../../../protocol/events.ts";
 import type { Outcome } from "../../../protocol/outcome.ts";
 import type { OutputFormat } from "../../headless/output-format.ts";
 import type { AtifVersion } from "../atif.ts";
-import { makeFolder, writeSharedFile } from "./shared-file.ts";
+import { makeFolder } from "../../../util/make-folder.ts";
+import { writeSharedFile } from "./shared-file.ts";
 import { loadCallPrice } from "./call-price.ts";
 import { finishDocument, type TrajectoryDocument, type TrajectoryOptions } from "./trajectory.ts";
 import { TrajectoryBuilder } from "./trajectory-builder.ts";
@@ -100,7 +101,7 @@ function openPlace(wanted: string): string {
     if (existsSync(target) && statSync(target).isDirectory()) throw new Error("it is a folder");
     if (/^\/(?:dev(?!\/shm)|proc)\//.test(path) || (existsSync(target) && !statSync(target).isFile()))
       throw new Error("it is no ordinary file");
-    makeFolder(dirname(target));
+    makeFolder(dirname(target), 0o777);
     const trial = `${target}.${process.pid}.trial`;
     writeSharedFile(trial, "");
     rmSync(trial, { force: true });

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
+import { makeFolder } from "../../../util/make-folder.ts";
 import { isRecord } from "../../../util/is-record.ts";
 import { replaceFileSync } from "../../../util/replace-file.ts";
 import type { Client } from "../client.ts";
@@ -81,7 +82,7 @@ export class PageLogins {
 
   #write(logins: PageLogin[]): void {
     this.#logins = logins;
-    mkdirSync(this.#tokens.folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#tokens.folder);
     replaceFileSync(this.#path, `${JSON.stringify({ logins }, null, 2)}\n`, { isLasting: true });
   }
 }
