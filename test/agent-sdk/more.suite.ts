@@ -284,7 +284,7 @@ describe("subagents, once more", () => {
       effort: "low" as const,
       criticalSystemReminder_EXPERIMENTAL: "Count twice",
       omitClaudeMd: true,
-      memory: "project" as const,
+      colour: "red",
     };
     const { messages } = await world.ask("Count", { agents: { counter }, model: "claude-opus-4-5" });
     assert.match(sent(world.server, 1).system, /You count.*Count twice/);
@@ -292,7 +292,7 @@ describe("subagents, once more", () => {
     assert.match(sent(world.server, 0).system, /rhymes/);
     assert.match(JSON.stringify(sent(world.server, 1).body), /"effort":"low"/);
     assert.doesNotMatch(JSON.stringify(sent(world.server, 0).body), /"effort":"low"/);
-    assert.match(JSON.stringify(messages), /memory means nothing here/);
+    assert.match(JSON.stringify(messages), /colour means nothing here/);
   });
 
   it("forwardSubagentText: also what it was told", async () => {
