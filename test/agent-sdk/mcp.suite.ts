@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createSdkMcpServer, type McpStdioServerConfig, tool } from "@anthropic-ai/claude-agent-sdk";
+import { createSdkMcpServer, type McpStdioServerConfig, type Options, tool } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
-import { Feed, initOf, nextResult, only, projectRoot, readUntil, sent, stage, textOf, toolResults } from "./harness.ts";
+import { collect, Feed, initOf, nextResult, only, projectRoot, readUntil, sent, stage, textOf, toolResults } from "./harness.ts";
 
 const program: McpStdioServerConfig = {
   type: "stdio",
@@ -170,6 +171,54 @@ describe("MCP servers that are programs", () => {
     const states = new Map(initOf(answered.messages).mcp_servers.map(({ name, status }) => [name, status]));
     assert.equal(states.get("broken"), "failed");
     assert.equal(states.get("program"), "connected");
+  });
+
+  it("mcpServersDelivery initialize: they are not on the command line, and work beside those of the host", async () => {
+    const { open } = await stage([
+      { calls: [{ name: "mcp__program__shout", input: { text: "hello" } }] },
+      { calls: [{ name: "mcp__calculator__add", input: { a: 2, b: 3 } }] },
+      { text: "ok" },
+    ]);
+    let args: readonly string[] = [];
+    const query = open("Go", {
+      mcpServersDelivery: "initialize",
+      mcpServers: {
+        program: { ...program, env: { SUITE_WORD: "indeed" } },
+        calculator: calculator(),
+        broken: { type: "stdio", command: "no-such-program-anywhere" },
+        wrong: { type: "weird" } as unknown as McpStdioServerConfig,
+      },
+      allowedTools: ["mcp__program", "mcp__calculator"],
+      spawnClaudeCodeProcess(spawning) {
+        args = spawning.args;
+        return spawn(spawning.command, spawning.args, { cwd: spawning.cwd, env: spawning.env, signal: spawning.signal });
+      },
+    });
+    const answered = await collect(query);
+    assert.equal(textOf(only(answered)), "ok");
+    assert.doesNotMatch(args.join(" "), /SUITE_WORD|mcp-config/);
+    assert.equal((await query.initializationResult()).mcp_servers_applied, true);
+    const [shouted, added] = toolResults(answered.messages);
+    assert.match(shouted?.text ?? "", /HELLO indeed/);
+    assert.match(added?.text ?? "", /The sum is 5/);
+    const states = new Map(initOf(answered.messages).mcp_servers.map(({ name, status }) => [name, status]));
+    assert.deepEqual(
+      ["program", "calculator", "broken", "wrong"].map((name) => states.get(name)),
+      ["connected", "connected", "failed", "failed"],
+    );
+  });
+
+  it("what restricts a session and comes in initialize is refused by name, and no model is asked", async () => {
+    const wishes = [
+      { settings: { permissions: { deny: ["Write"] } }, settingsDelivery: "initialize" },
+      { disallowedTools: ["Write"], disallowedToolsDelivery: "initialize" },
+    ];
+    for (const wish of wishes) {
+      const { ask, server } = await stage([{ text: "ok" }]);
+      const { thrown } = await ask("Go", wish as Options); // the types do not have these yet
+      assert.match(thrown?.message ?? "", /initialize: \w+ is read from the command line only.*Delivery: "argv"/);
+      assert.equal(server.requests.length, 0);
+    }
   });
 
   it("mcpServerStatus tells states, tools and versions", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { CanUseTool, PermissionResult } from "@anthropic-ai/claude-agent-sdk";
+import { type CanUseTool, createSdkMcpServer, type PermissionResult, tool } from "@anthropic-ai/claude-agent-sdk";
 import { Feed, initOf, nextResult, only, readUntil, sent, stage, textOf, toolResults } from "./harness.ts";
 
 const touch = { text: "Making it", calls: [{ name: "Bash", input: { command: "touch made.txt" }, callId: "toolu_touch" }] };
@@ -307,6 +307,27 @@ describe("permission options", () => {
     });
     assert.equal(asked, 0);
     assert.ok(!existsSync(join(cwd, "made.txt")));
+  });
+
+  it("a star takes every tool away, also those of servers, and allows none", async () => {
+    const { ask, server, cwd } = await stage([
+      { text: "none" },
+      { calls: [{ name: "Bash", input: { command: "touch made.txt" } }] },
+      { text: "ok" },
+    ]);
+    const words = createSdkMcpServer({
+      name: "words",
+      tools: [tool("count", "Counts", {}, async () => ({ content: [{ type: "text", text: "3" }] }))],
+    });
+    const canUseTool: CanUseTool = async () => ({ behavior: "deny", message: "no" });
+    const taken = await ask("Go", { disallowedTools: ["*"], mcpServers: { words }, canUseTool });
+    assert.equal(textOf(only(taken)), "none");
+    assert.deepEqual([initOf(taken.messages).tools, sent(server, 0).tools], [[], []]);
+    const allowed = await ask("Go", { allowedTools: ["*"] });
+    assert.equal(textOf(only(allowed)), "ok");
+    assert.equal(toolResults(allowed.messages)[0]?.isError, true);
+    assert.ok(!existsSync(join(cwd, "made.txt")));
+    assert.match(JSON.stringify(allowed.messages), /--allowedTools: \* allows nothing/);
   });
 
   it("disallowedTools takes a tool away, tools chooses those that are offered", async () => {

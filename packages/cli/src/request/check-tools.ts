@@ -1,18 +1,29 @@
 import { RuntimeError } from "@outrider/runtime";
 import { checkRuleTool, unknownPreset, unknownTool, unofferedTool } from "@outrider/runtime/admin";
 import type { FlagValues } from "../flags/flags.ts";
-import { presetsNamed } from "./session-request.ts";
+import { everyTool, presetsNamed } from "./session-request.ts";
 
 /**
  * Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts; a name in `--tools` that only other
  * programs have a tool for is answered as a warning.
  */
 export function checkTools(flags: FlagValues): string[] {
-  for (const text of flags.allowedTools ?? []) checkRuleTool(text, { where: "--allowedTools", code: "usage" });
+  const { allowedTools = [], disallowedTools = [] } = flags;
+  for (const text of allowedTools.filter(isRule)) checkRuleTool(text, { where: "--allowedTools", code: "usage" });
   for (const name of presetsNamed(flags)) checkPreset(name);
-  for (const text of flags.disallowedTools ?? []) checkRuleTool(text, { where: "--disallowedTools", code: "usage" });
-  return checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default"));
+  for (const text of disallowedTools.filter(isRule)) checkRuleTool(text, { where: "--disallowedTools", code: "usage" });
+  return [
+    ...(allowedTools.every(isRule) ? [] : [grantsNothing]),
+    ...checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default")),
+  ];
 }
+
+function isRule(text: string): boolean {
+  return text !== everyTool;
+}
+
+const grantsNothing =
+  "--allowedTools: * allows nothing; name the tools, or let --permission-mode bypassPermissions allow everything";
 
 function checkPreset(name: string): void {
   const problem = unknownPreset(name);

@@ -56,14 +56,27 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
         networkReads: flags["allow-network-reads"],
         mayBypass: Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]),
       },
-      allowedTools: flags.allowedTools,
-      disallowedTools: flags.disallowedTools,
-      builtinTools: flags.tools?.includes("default") ? undefined : flags.tools,
+      ...toolOptions(flags),
       passEnv: passedNames(flags),
       outputSchema: schema === undefined ? undefined : json?.readSchema(schema),
       sessionName: flags.name,
       slashCommands: flags["disable-slash-commands"] ? false : undefined,
     },
+  };
+}
+
+/** Every tool: in `--disallowedTools` it leaves none, in `--allowedTools` it says nothing, as in Claude Code. */
+export const everyTool = "*";
+
+function toolOptions({ allowedTools, disallowedTools, tools }: FlagValues): Partial<Options> {
+  const rules = (texts: readonly string[] | undefined): readonly string[] | undefined =>
+    texts?.filter((text) => text !== everyTool);
+  return {
+    allowedTools: rules(allowedTools),
+    disallowedTools: rules(disallowedTools),
+    ...(disallowedTools?.includes(everyTool)
+      ? { builtinTools: [], offers: () => false }
+      : { builtinTools: tools?.includes("default") ? undefined : tools }),
   };
 }
 

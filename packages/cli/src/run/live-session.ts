@@ -3,6 +3,7 @@ import { type JsonObject, RuntimeError, type SessionOptions } from "@outrider/ru
 import type { ModelRecord } from "@outrider/runtime/admin";
 import { beginServers, openSession, type OpenedSession, type SessionPlan } from "@outrider/runtime/host";
 import { listCommands, type LiveSession, type LiveSetup, type LiveWays, type PromptsView } from "@outrider/runtime/live";
+import { type McpServerConfig, type McpServerConfigs, parseMcpServers } from "@outrider/runtime/mcp";
 import { openCopy } from "./claude-sessions.ts";
 import { watchDebug } from "./debug-log.ts";
 import type { FlagValues } from "../flags/flags.ts";
@@ -30,7 +31,8 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
   const talking = isHostAsked ? ways.hostTools().filter(({ name }) => flags.tools?.includes(name) ?? true) : [];
   const hosted = [...setup.hostServers].map(([name, limits]) => [name, { type: "sdk", name, ...limits }] as const);
   const { hostTransport, elicit } = ways;
-  const servers = beginServers(plan, { warn, hostTransport, elicit, more: new Map(hosted), open: true, giveUp });
+  const more = new Map<string, McpServerConfig>([...serversOf(setup), ...hosted]);
+  const servers = beginServers(plan, { warn, hostTransport, elicit, more, open: true, giveUp });
   try {
     const options = {
       schedules: true,
@@ -73,8 +75,19 @@ export async function openLiveSession(opening: LiveOpening): Promise<LiveSession
   }
 }
 
+/** Servers that the host keeps off the command line. One that is not written as it should be is told of among the others. */
+function serversOf({ servers }: LiveSetup): McpServerConfigs {
+  if (!servers) return new Map();
+  const configs = parseMcpServers({ mcpServers: servers }, { source: "initialize", env: process.env, keepsBroken: true });
+  return new Map([...configs].map(([name, config]) => [name, { ...config, source: "dynamic" }]));
+}
+
 /** With the bundles that the host names. */
-async function withSetup(plan: SessionPlan, { plugins }: LiveSetup): Promise<SessionPlan> {
+async function withSetup(plan: SessionPlan, { plugins, refused: [field] = [] }: LiveSetup): Promise<SessionPlan> {
+  if (field !== undefined) {
+    const problem = `initialize: ${field} is read from the command line only, and nothing is run without it`;
+    throw new RuntimeError("usage", `${problem}; set ${field}Delivery: "argv"`);
+  }
   if (!plugins) return plan;
   const { withMorePlugins } = await import("@outrider/runtime/admin");
   return await withMorePlugins(plan, plugins, surroundings());
@@ -118,6 +131,7 @@ export async function describeSession(plan: SessionPlan, setup: LiveSetup): Prom
     output_style: options.outputStyle?.name ?? "default",
     available_output_styles: ["default", ...(await plan.outputStyles())],
     hooks_applied: true,
+    ...(serversOf(setup).size > 0 && { mcp_servers_applied: true }),
     hook_on_failure_supported: true,
     current_permission_mode: options.permissionMode ?? "default",
     setting_sources: [...resolved.sources],

@@ -22,7 +22,7 @@ export async function offeredTools(
   agents: readonly AgentDefinition[],
   processes: BackgroundProcessDeps,
 ): Promise<Map<string, Tool>> {
-  const { builtinTools: wanted } = options;
+  const { builtinTools: wanted, offers = () => true } = options;
   const taken = takenAway(options);
   const isWanted = builtinsOffered({
     knowsPatches: await knowsPatches(options),
@@ -32,7 +32,8 @@ export async function offeredTools(
   });
   const made = createBuiltinTools({ bash: options.bash, ...(options.webSearch && { webSearch: options.webSearch }) });
   const builtin = [...made, applyPatchTool].filter(({ name }) => isWanted(name));
-  const tools = new Map([...builtin, ...(options.tools ?? [])].map((tool) => [tool.name, tool]));
+  const brought = (options.tools ?? []).filter(({ name }) => offers(name));
+  const tools = new Map([...builtin, ...brought].map((tool) => [tool.name, tool]));
   for (const name of taken) tools.delete(name);
   const isTaken = (name: string): boolean => taken.some((other) => (taskToolAliases[other] ?? other) === name);
   const startsAgents = agents.length > 0 && taskNames.some(isWanted) && !taken.some((name) => taskNames.includes(name));

@@ -165,7 +165,7 @@ export type SessionOptions = {
   readonly outputSchema?: SchemaSource | undefined;
   /** Tools beside the built-in ones; one with the name of a built-in takes its place. */
   readonly tools?: readonly Tool[] | undefined;
-  /** Which of the tools that MCP servers bring while the session lives are offered; all when absent. */
+  /** Which of `tools`, and of those that MCP servers bring while the session lives, are offered; all when absent. */
   readonly offers?: ((toolName: string) => boolean) | undefined;
   /** Other names under which the model may call tools, such as `{ Bash: "mcp__remote__bash" }`. */
   readonly toolAliases?: Readonly<Record<string, string>> | undefined;

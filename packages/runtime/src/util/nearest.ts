@@ -5,8 +5,8 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   for (const candidate of candidates) {
     const distance = editDistance(typed.toLowerCase(), candidate.toLowerCase());
     if (distance > limit || (best && distance >= best.distance)) continue;
-    // Two wrong letters of three are another word, unless they are swapped.
-    if (typed.length > 3 || distance < 2 || lettersOf(typed) === lettersOf(candidate)) best = { candidate, distance };
+    // Two wrong letters of four are another word, unless they are swapped.
+    if (typed.length > 4 || distance < 2 || lettersOf(typed) === lettersOf(candidate)) best = { candidate, distance };
   }
   return best?.candidate;
 }

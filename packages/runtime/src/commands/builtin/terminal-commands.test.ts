@@ -28,6 +28,14 @@ describe("a command that is not ours", () => {
       success: false,
       message: 'Unknown command "/deplyo". Did you mean /deploy? With a space in front it is a prompt.',
     });
+    assert.match(
+      (await runUnknown({ name: "init", args: "", context }, { builtin: [], known: ["exit"] })).message,
+      /\/help lists/,
+    );
+    assert.match(
+      (await runUnknown({ name: "eixt", args: "", context }, { builtin: [], known: ["exit"] })).message,
+      /mean \/exit/,
+    );
     assert.deepEqual(await run("zzzzzzzz"), {
       success: false,
       message: 'Unknown command "/zzzzzzzz". /help lists what there is. With a space in front it is a prompt.',

@@ -12,6 +12,8 @@ export type LiveSetup = {
   readonly hooks?: HooksByEvent;
   /** Names of MCP servers that live in the host. */
   readonly hostServers: ReadonlyMap<string, McpServerLimits>;
+  /** Other MCP servers, as `--mcp-config` takes them. */
+  readonly servers?: JsonObject;
   readonly outputSchema?: JsonObject;
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
@@ -28,9 +30,14 @@ export type LiveSetup = {
   readonly forwardSubagentText?: boolean;
   /** Fields that ask for something there is not here. */
   readonly unsupported: readonly string[];
+  /** Fields that restrict the session and are only read from the command line: without them there is no session. */
+  readonly refused?: readonly string[];
 };
 
 const unsupportedFields = ["agentProgressSummaries", "excludeDynamicSections", "planModeInstructions", "promptSuggestions"];
+
+/** Planning a session needs them, and that is done before the host introduces itself. */
+const flagFields = ["settings", "managedSettings", "disallowedTools"];
 
 /** The SDK sends an empty prompt when its program gives none; a request without any is not what servers in between expect. */
 const plainPrompt = "You are an agent that works for another program, with the tools it gives you.";
@@ -40,8 +47,12 @@ export function readSetup(request: JsonObject, channel: ControlChannel): LiveSet
   const { systemPrompt, appendSystemPrompt, jsonSchema, agents, title, hooks, toolAliases } = request;
   const given = typeof systemPrompt === "string" ? systemPrompt : textsOf(systemPrompt)?.filter(isWords).join("\n\n");
   const prompt = given?.trim() === "" ? plainPrompt : given;
+  const { mcpServers: servers } = request;
+  const refused = flagFields.filter((field) => asksForSomething(request[field]));
   return {
     hostServers: toHostServers(request),
+    ...(isJsonObject(servers) && Object.keys(servers).length > 0 && { servers }),
+    ...(refused.length > 0 && { refused }),
     ...(isJsonObject(hooks) && Object.keys(hooks).length > 0 && { hooks: toHooks(hooks, channel) }),
     ...(isJsonObject(jsonSchema) && { outputSchema: jsonSchema }),
     ...defined({ systemPrompt: prompt }),
