@@ -107,7 +107,7 @@ async function prepare(
   checkOutputFlags(args.flags);
   ceilingsOf(args.flags);
   const plan = await planRun(args.flags, warn);
-  await ci?.lookAround(plan.options.cwd);
+  await ci?.lookAround(plan.options.cwd, args.flags);
   const prompt = await readPrompt({
     positionals: args.positionals,
     dashed: args.dashed,
