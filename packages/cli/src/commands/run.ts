@@ -167,7 +167,10 @@ async function runSession({
       finishesHooks: flags["include-hook-events"],
     });
     progress?.stop();
-    if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
+    if (output.failure) {
+      const { tellUnwritten } = await import("../run/unread-answer.ts");
+      complain(tellUnwritten(session.id, { why: output.failure.message, isKept: !flags["no-session-persistence"] }));
+    }
     if (!isFramed && !flags.quiet && !isatty(1) && fstatSync(1).isCharacterDevice())
       (await import("../run/unread-answer.ts")).tellUnread(session.id, complain);
     // JSON has it in its result.
