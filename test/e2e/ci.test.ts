@@ -3,7 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { bin, launcher, eventually, lines, type Run, run, start } from "./command.ts";
+import { bin, cleanEnv, launcher, eventually, lines, type Run, run, start } from "./command.ts";
 import { evil, type GithubStep, githubStep, obeyed, secret } from "./github-step.ts";
 
 describe("a run on GitHub", () => {
@@ -44,6 +44,34 @@ describe("a run on GitHub", () => {
       assert.ok(ended.stderr.startsWith("::add-mask::"));
     });
   }
+
+  it("does not list what the command itself writes", async () => {
+    const step = await githubStep([
+      { calls: [{ name: "Write", input: { file_path: "a.txt", content: "1\n" } }] },
+      { text: "Done." },
+    ]);
+    execFileSync("git", ["init", "-q"], { cwd: step.cwd });
+    const files = [
+      "--report",
+      "page.html",
+      "--trajectory",
+      "out/run.json",
+      "--record",
+      "calls.jsonl",
+      "--debug-file",
+      "debug.log",
+    ];
+    const args = [bin, "-p", "go", "--permission-mode", "acceptEdits", ...files];
+    const child = spawn("bash", ["-c", 'exec "$0" "$@" > answer.txt', launcher, ...args], {
+      env: cleanEnv(step.env),
+      cwd: step.cwd,
+      stdio: "ignore",
+    });
+    assert.equal(await new Promise((resolve) => child.on("close", resolve)), 0);
+    for (const file of ["page.html", "out/run.json", "calls.jsonl", "debug.log", "answer.txt"])
+      assert.ok(existsSync(join(step.cwd, file)), file);
+    assert.equal(step.outputs()["changed_files"], "a.txt");
+  });
 
   it("lists what commands changed beside Write and Edit", async () => {
     const calls = [

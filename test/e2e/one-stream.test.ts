@@ -88,7 +88,8 @@ describe("a stdout that nobody reads", () => {
   };
 
   it("was closed or ignored: stderr names the session that has the answer", async () => {
-    const told = "outrider: stdout is closed or ignored: the answer is only in the session 11111111-2222-4333-8444-555555555555";
+    const id = "11111111-2222-4333-8444-555555555555";
+    const told = `outrider: stdout is closed or ignored: the answer is only in the session ${id} (outrider sessions export ${id} --format markdown)`;
     for (const stdout of [">&-", ""]) assert.ok((await answered(stdout)).startsWith(told));
   });
 

@@ -216,6 +216,7 @@ describe("stdout", () => {
     const code = await new Promise((resolve) => child.on("close", resolve));
     assert.equal(code, 124);
     assert.match(stderr, /^outrider: stdout cannot be written: ENOSPC/m);
+    assert.match(stderr, /is in the session (\S+) \(outrider sessions export \1 --format markdown\)/);
   });
 
   it("that is closed stops the work, saves it and ends quietly", async () => {

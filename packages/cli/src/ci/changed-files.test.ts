@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -41,6 +41,17 @@ describe("lookAtWorkTree", () => {
     writeFileSync(join(root, "a b\n.txt"), "2");
     rmSync(join(root, "gone.txt"));
     assert.deepEqual(await tree?.changes(patience), ["a b\n.txt", "dirtier.txt", "gone.txt", "sub/new.txt"]);
+  });
+
+  it("leaves out what the command writes itself, be it a file, a folder or by way of a link", async () => {
+    const root = repository("own");
+    const link = join(folder, "own-link");
+    symlinkSync(root, link);
+    const tree = await lookAtWorkTree(root, patience, [join(root, "run.json"), join(link, "page.html"), join(root, "calls")]);
+    mkdirSync(join(root, "calls"));
+    for (const file of ["run.json", "page.html", "calls/1.json", "calls.txt", "page.html.bak"])
+      writeFileSync(join(root, file), "1");
+    assert.deepEqual(await tree?.changes(patience), ["calls.txt", "page.html.bak"]);
   });
 
   it("sees through commits, and says paths as they are written in the working directory", async () => {

@@ -1,5 +1,5 @@
-import { lstatSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { existsSync, fstatSync, lstatSync, realpathSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
 import { fromHere } from "./run-report.ts";
 
 /** A git work tree as it was when it was looked at. */
@@ -8,8 +8,8 @@ export interface WorkTree {
   changes(timeoutMs: number): Promise<readonly string[] | undefined>;
 }
 
-/** Undefined where there is no work tree, or git takes too long. */
-export async function lookAtWorkTree(cwd: string, timeoutMs: number): Promise<WorkTree | undefined> {
+/** Undefined where there is no work tree, or git takes too long. `own`: files and folders that the command writes itself, which are no changes. */
+export async function lookAtWorkTree(cwd: string, timeoutMs: number, own: readonly string[] = []): Promise<WorkTree | undefined> {
   const before = await takeSnapshot(cwd, timeoutMs);
   if (!before) return undefined;
   return {
@@ -19,8 +19,27 @@ export async function lookAtWorkTree(cwd: string, timeoutMs: number): Promise<Wo
       const paths = [...before.entries.keys(), ...after.entries.keys()];
       const changed = new Set(paths.filter((path) => before.entries.get(path) !== after.entries.get(path)));
       for (const path of await committedBetween(before, after, patienceMs)) changed.add(path);
-      return [...changed].map((path) => fromHere(cwd, join(before.root, path))).sort();
+      const isOwn = lookForOwn(own);
+      const places = [...changed].map((path) => join(before.root, path)).filter((path) => !isOwn(path));
+      return places.map((path) => fromHere(cwd, path)).sort();
     },
+  };
+}
+
+/** Also the files that stdout and stderr were sent to. */
+function lookForOwn(own: readonly string[]): (path: string) => boolean {
+  const places = own.map((path) => (existsSync(path) ? realpathSync(path) : resolve(path)));
+  const streams = [1, 2].flatMap((descriptor) => {
+    try {
+      return [fstatSync(descriptor)].filter((found) => found.isFile());
+    } catch {
+      return []; // closed
+    }
+  });
+  return (path) => {
+    if (places.some((place) => path === place || path.startsWith(place + sep))) return true;
+    const found = streams.length > 0 ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+    return found !== undefined && streams.some(({ dev, ino }) => dev === found.dev && ino === found.ino);
   };
 }
 

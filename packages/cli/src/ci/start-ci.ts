@@ -26,11 +26,14 @@ export type CiOptions = {
   readonly isFile: { readonly stdout: boolean; readonly stderr: boolean };
 };
 
+/** Those that name a file which the command itself writes. */
+type WritingFlags = Readonly<Partial<Record<"report" | "trajectory" | "record" | "debug-file", string | undefined>>>;
+
 export interface CiRun {
   /** What happens is told in the log. */
   readonly isTold: boolean;
-  /** Remembers what a working directory looks like before anything runs in it. */
-  lookAround(cwd: string): Promise<void>;
+  /** Remembers what a working directory looks like before anything runs in it. What flags have the command write is no change of it. */
+  lookAround(cwd: string, flags: WritingFlags): Promise<void>;
   /** What is being run. */
   follow(facts: RunFacts): void;
   /** The same output, watched for the report; `text` is the model's own words, anything else is JSON. */
@@ -97,8 +100,9 @@ export function startCi(options: CiOptions): CiRun {
   const rewrite = platform.name === "github" ? defuseJson : (lines: string): string => lines;
   return {
     isTold,
-    async lookAround(cwd) {
-      workTree = await lookAtWorkTree(cwd, gitPatienceMs);
+    async lookAround(cwd, { report, trajectory, record, "debug-file": debugFile }) {
+      const own = [report, trajectory, record, debugFile].filter((path) => path !== undefined);
+      workTree = await lookAtWorkTree(cwd, gitPatienceMs, own);
     },
     follow(facts) {
       reporter = new RunReporter(facts);

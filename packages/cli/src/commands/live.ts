@@ -44,7 +44,7 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
     const plan = forHost(ignored, await Promise.race([planRun(flags, warn), signals.early, deadline.early]));
     const { options, sessionId } = plan;
     await plan.begin();
-    await ci?.lookAround(options.cwd);
+    await ci?.lookAround(options.cwd, flags);
     const prompts: PromptsView = { look: () => ({ uuids: [], waiting: 0 }) };
     const early = await createEarlyFormat(format, { flavor: flags.flavor, sessionId, live: true, prompts: () => prompts.look() });
     const live = runLive({

@@ -107,7 +107,7 @@ async function prepare(
   checkOutputFlags(args.flags);
   ceilingsOf(args.flags);
   const plan = await planRun(args.flags, warn);
-  await ci?.lookAround(plan.options.cwd);
+  await ci?.lookAround(plan.options.cwd, args.flags);
   const prompt = await readPrompt({
     positionals: args.positionals,
     dashed: args.dashed,
@@ -167,7 +167,10 @@ async function runSession({
       finishesHooks: flags["include-hook-events"],
     });
     progress?.stop();
-    if (output.failure) complain(`stdout cannot be written: ${output.failure.message}`);
+    if (output.failure) {
+      const { tellUnwritten } = await import("../run/unread-answer.ts");
+      complain(tellUnwritten(session.id, { why: output.failure.message, isKept: !flags["no-session-persistence"] }));
+    }
     if (!isFramed && !flags.quiet && !isatty(1) && fstatSync(1).isCharacterDevice())
       (await import("../run/unread-answer.ts")).tellUnread(session.id, complain);
     // JSON has it in its result.

@@ -8,7 +8,16 @@ const ownerRead = 0o400;
  */
 export function tellUnread(sessionId: string, complain: (line: string) => void): void {
   if (!isDiscarded("/proc/self/fd/1")) return;
-  complain(`stdout is closed or ignored: the answer is only in the session ${sessionId} (outrider sessions show ${sessionId})`);
+  complain(`stdout is closed or ignored: the answer is only in the session ${sessionId} (${showAnswer(sessionId)})`);
+}
+
+/** Of an answer of which stdout has taken nothing, or only a part. */
+export function tellUnwritten(sessionId: string, { why, isKept }: { why: string; isKept: boolean }): string {
+  return `stdout cannot be written: ${why}${isKept ? `\nWhat there is of the answer is in the session ${sessionId} (${showAnswer(sessionId)})` : ""}`;
+}
+
+function showAnswer(sessionId: string): string {
+  return `outrider sessions export ${sessionId} --format markdown`;
 }
 
 function isDiscarded(descriptor: string): boolean {
