@@ -8,7 +8,7 @@ import type { SandboxClient } from "./sandbox-client.ts";
 import { unboxedVariables } from "./unboxed-variables.ts";
 import type { NetworkReach, ProgramCommand, Workspace } from "./workspace.ts";
 import type { WorkspaceManifest } from "./workspace-manifest.ts";
-import { isBoxRunningOver } from "./box/running-boxes.ts";
+import { isBoxRunningOver } from "./running-boxes.ts";
 import { isInside } from "../util/is-inside.ts";
 
 export type OpenWorkspaceOptions = LocalWorkspaceOptions & {

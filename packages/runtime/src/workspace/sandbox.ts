@@ -4,7 +4,7 @@ import { isBoxItself } from "./box/bubblewrap-arguments.ts";
 import { Box } from "./box/box.ts";
 import { writableDirectories } from "./box/box-plan.ts";
 import { parseDomainRule } from "./box/domain-rules.ts";
-import { isBoxRunningOver } from "./box/running-boxes.ts";
+import { isBoxRunningOver } from "./running-boxes.ts";
 import { isInside } from "../util/is-inside.ts";
 import type { SandboxLimits } from "./box/start-script.ts";
 import { detectSandboxFor } from "./detect-sandbox.ts";

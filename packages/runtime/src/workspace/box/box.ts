@@ -23,7 +23,7 @@ import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths, type PathGuard } from "./path-guard.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
-import { runningBoxes } from "./running-boxes.ts";
+import { runningBoxes } from "../running-boxes.ts";
 import { SpareBoxes } from "./spare-boxes.ts";
 import { type BoxStart, raiseBox, type StandingBox } from "./standing-box.ts";
 import {

@@ -1,5 +1,5 @@
-import { isInside } from "../../util/is-inside.ts";
-import type { BoxPlan } from "./box-plan.ts";
+import { isInside } from "../util/is-inside.ts";
+import type { BoxPlan } from "./box/box-plan.ts";
 
 /** Of all boxes of this process: a command must not trust what another one is just making. */
 export const runningBoxes: Set<BoxPlan> = new Set();

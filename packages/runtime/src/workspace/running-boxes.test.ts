@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { BoxPlan } from "./box-plan.ts";
+import type { BoxPlan } from "./box/box-plan.ts";
 import { isBoxRunningOver } from "./running-boxes.ts";
 
 describe("boxes that run", () => {
