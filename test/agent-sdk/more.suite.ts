@@ -107,6 +107,29 @@ describe("messages with wishes", () => {
     feed.end();
   });
 
+  it("a message that joins a turn has a result of its own, and the tokens are counted once", async () => {
+    const usage = { inputTokens: 100, outputTokens: 10 };
+    const world = await stage([
+      { calls: [{ name: "Bash", input: { command: "sleep 1" } }], usage },
+      { text: "both", usage },
+    ]);
+    const feed = new Feed();
+    const messages = world.open(feed, { allowedTools: ["Bash"] })[Symbol.asyncIterator]();
+    feed.say("One");
+    await readUntil(messages, ({ type }) => type === "assistant");
+    feed.say(userMessage("Two", { priority: "next" }));
+    const results = [await nextResult(messages), await nextResult(messages)];
+    assert.deepEqual(results.map(textOf), ["both", "both"]);
+    assert.deepEqual(
+      results.map(({ usage: { input_tokens: input, output_tokens: output } }) => [input, output]),
+      [
+        [200, 20],
+        [0, 0],
+      ],
+    );
+    feed.end();
+  });
+
   it("priority now: ends what runs", async () => {
     const world = await stage([{ text: "word ".repeat(500), chunkDelayMs: 20 }, { text: "urgent" }]);
     const feed = new Feed();

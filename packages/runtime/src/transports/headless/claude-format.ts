@@ -62,7 +62,9 @@ export function createClaudeFormat(name: OutputFormatName, options: ClaudeFormat
     if (earlier) await ledger.add([...(await earlier())]);
     const costs = await ledger.add(run.takeCalls());
     const asClaude = options.claudeResults ?? false;
-    return lines.line("result", toResultFields(outcome, { run, costs, prompts, shownInPieces, asClaude, index: results++ }));
+    const fields = toResultFields(outcome, { run, costs, prompts, shownInPieces, asClaude, index: results++ });
+    run.usage = noUsage; // a message that joined the turn has a result too, and hosts add them up
+    return lines.line("result", fields);
   };
   if (name === "json")
     return {
