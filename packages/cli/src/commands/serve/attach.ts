@@ -56,6 +56,9 @@ async function findSession(client: OutriderClient, wanted: string | undefined): 
   return only.id;
 }
 
+/** Between a stored event and its frame. */
+const longestWayMs = 2_000;
+
 async function watch(client: OutriderClient, id: string, isViewer: boolean): Promise<number> {
   const leaving = new AbortController();
   process.on("SIGINT", () => leaving.abort());
@@ -83,15 +86,22 @@ async function watch(client: OutriderClient, id: string, isViewer: boolean): Pro
     });
     input.on("close", () => void before.then(() => leaveWhenIdle()));
   }
-  /** Whoever pipes prompts wants to see what comes of them. */
+  /** Whoever pipes prompts wants to see what comes of them: also what is still on its way here when the session is idle. */
   let isLeaving = false;
+  let seen = session.storedSeq;
+  let last = Number.POSITIVE_INFINITY;
   const leaveWhenIdle = async (): Promise<void> => {
     isLeaving = true;
-    const { state, waiting } = await client.getSession(id);
-    if (state !== "working" && waiting.length === 0) leaving.abort();
+    const { state, waiting, storedSeq } = await client.getSession(id);
+    if (state === "working" || waiting.length > 0) return;
+    last = storedSeq;
+    if (seen >= last) leaving.abort();
+    else setTimeout(() => leaving.abort(), longestWayMs).unref();
   };
   for await (const frame of client.watch(id, { after: session.storedSeq, signal: leaving.signal })) {
     write(tell(frame));
+    if ("seq" in frame && typeof frame.seq === "number") seen = frame.seq;
+    if (seen >= last) leaving.abort();
     if (frame.type === "turn.started") isWorking = true;
     if (frame.type === "resync") questions.replace(frame.session.questions);
     if (frame.type === "permission.requested") questions.add(frame);
