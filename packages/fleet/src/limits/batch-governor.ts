@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RuntimeError } from "@outrider/runtime";
 import type { Governor } from "./governor.ts";
 import { RateLimits } from "./rate-limits.ts";
+import { isSpent } from "./shared-limits.ts";
 
 export type BatchLimits = {
   readonly maxBudgetUsd?: number | undefined;
@@ -27,7 +28,7 @@ export class BatchGovernor implements Governor {
   }
 
   get isSpent(): boolean {
-    return this.#maxBudgetUsd !== undefined && this.#spentUsd >= this.#maxBudgetUsd;
+    return isSpent({ maxBudgetUsd: this.#maxBudgetUsd, spentUsd: this.#spentUsd });
   }
 
   /** Others make the requests, and have counted. */

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { admitShared, endShared, isLimited, noLimits, type SharedLimits, tellShared, throttleShared } from "./shared-limits.ts";
+import {
+  admitShared,
+  endShared,
+  isLimited,
+  isSpent,
+  noLimits,
+  type SharedLimits,
+  tellShared,
+  throttleShared,
+} from "./shared-limits.ts";
 
 const asked = { provider: "p", tokens: 100 };
 
@@ -17,6 +26,12 @@ function admitted(limits: SharedLimits, count: number, now: number): { at: numbe
 }
 
 describe("limits that workers share", () => {
+  it("are reached by prices that add up to the budget, whatever their sum is rounded to", () => {
+    const spentUsd = Array.from({ length: 10 }, () => 0.005).reduce((sum, price) => sum + price, 0);
+    assert.ok(spentUsd < 0.05);
+    assert.deepEqual([isSpent({ maxBudgetUsd: 0.05, spentUsd }), isSpent({ maxBudgetUsd: 0.0501, spentUsd })], [true, false]);
+  });
+
   it("hold nobody back while there are none", () => {
     assert.deepEqual(admitted(noLimits, 3, 5_000).at, [5_000, 5_000, 5_000]);
     assert.equal(isLimited(admitted(noLimits, 3, 5_000).limits), false);

@@ -40,8 +40,11 @@ export function isLimited({ maxBudgetUsd, rates = {}, paces }: SharedLimits): bo
   return maxBudgetUsd !== undefined || Object.keys(rates).length > 0 || isPaced;
 }
 
-export function isSpent({ maxBudgetUsd, spentUsd }: SharedLimits): boolean {
-  return maxBudgetUsd !== undefined && spentUsd >= maxBudgetUsd;
+/** Sums of prices have a rounding error: ten times half a cent is a little less than five cents. */
+const roundingUsd = 1e-9;
+
+export function isSpent({ maxBudgetUsd, spentUsd }: Pick<SharedLimits, "maxBudgetUsd" | "spentUsd">): boolean {
+  return maxBudgetUsd !== undefined && spentUsd >= maxBudgetUsd - roundingUsd;
 }
 
 /** Requests are spaced as the rates want it, so that no minute has more of them than it may. */
