@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { tryCommands } from "./support/canary-trials.ts";
 
 /** Many more by hand: OUTRIDER_PROPERTY_COMMANDS=100000 npm test -- permissions-canaries. A failure names its seed. */
-const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 1_500);
+const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 2_500);
 const seed = Number(process.env["OUTRIDER_PROPERTY_SEED"] ?? 20_261_116);
 const canBox = spawnSync("bwrap", ["--ro-bind", "/", "/", "true"]).status === 0;
 
@@ -17,6 +17,6 @@ describe("what a decision lets run", () => {
     assert.deepEqual(problems, [], `seed ${seed}`);
     test.diagnostic(`${count} commands, ${allowed} allowed, ${changing} of them change files`);
     // Asking about everything would pass, too.
-    assert.ok(allowed > count * 0.05 && changing > count * 0.003, `${allowed} allowed, ${changing} change files`);
+    assert.ok(allowed > count * 0.05 && changing > count * 0.005, `${allowed} allowed, ${changing} change files`);
   });
 });
