@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { bin, launcher, model, tempFolder } from "./command.ts";
+import { bin, eventually, launcher, model, tempFolder } from "./command.ts";
 
 type Era = "legacy" | "modern";
 const eras: readonly Era[] = ["legacy", "modern"];
@@ -160,11 +160,13 @@ for (const era of eras)
     });
 
     it("lets a run go on by itself, and ends it when it is told to", { timeout: 60_000 }, async () => {
-      const { cwd, env } = await stage([{ text: "Thinking", hang: true }, { text: "Awake." }]);
+      const { cwd, env, server } = await stage([{ text: "Thinking", hang: true }, { text: "Awake." }]);
       const client = await connect({ era, env, cwd });
       const { sessionId, state } = structured(await call(client, "run", { prompt: "think", wait: false }));
       assert.equal(state, "running");
       assert.equal(structured(await call(client, "status", { sessionId })).state, "running");
+      // A run that is cancelled before it has asked would leave the reply that hangs to the next prompt.
+      await eventually(() => server.requests.length === 1, "the model to be asked");
       const waiting = call(client, "status", { sessionId, wait: true });
       assert.equal(structured(await call(client, "cancel", { sessionId })).state, "cancelled");
       assert.equal(structured(await waiting).state, "cancelled");
