@@ -38,14 +38,19 @@ async function onStage(take) {
 async function probeAll(peer, stage) {
   const seen = {};
   const sleeper = `sleep 31${process.pid}${peers.indexOf(peer)}`;
-  const how = { stage, bin: bins[peer.name]?.path, limitMs: probeMs, sleeper };
+  const how = { stage, ...placeOf(peer, stage), limitMs: probeMs, sleeper };
   for (const probe of probes) seen[probe.key] = await takeProbe(probe, peer, how);
   return seen;
 }
 
+function placeOf(peer, { url }) {
+  const { path: bin, node } = bins[peer.name] ?? {};
+  return { url, bin, node };
+}
+
 /** Each figure, or why there is none. The first run of all fills whatever caches there are, and is not counted. */
 async function measure(peer, stage) {
-  const place = openPlace(peer, { url: stage.url, bin: bins[peer.name]?.path });
+  const place = openPlace(peer, placeOf(peer, stage));
   const options = { ...place.options, limitMs };
   const run = async ({ words = place.words, turns = 1, script, ...more } = {}) => {
     if (script) stage.follow(script);
@@ -65,13 +70,13 @@ async function measure(peer, stage) {
     const long = await several(1, () => run({ turns: longTurns, limitMs: limitMs * 2 }));
     const resumed = peer.goOn ? await several(fewer, () => run({ words: peer.goOn(place.words) })) : undefined;
     return {
-      first: middleOf(runs, ({ first }) => first),
-      one: middleOf(runs, ({ ms }) => ms),
-      deltas: middleOf(streamed, ({ ms }) => ms),
-      many: middleOf(many, ({ ms }) => ms),
+      first: leastOf(runs, ({ first }) => first),
+      one: leastOf(runs, ({ ms }) => ms),
+      deltas: leastOf(streamed, ({ ms }) => ms),
+      many: leastOf(many, ({ ms }) => ms),
       turn: middleOf(many, ({ gaps }) => middle(gaps)),
       long: middleOf(long, ({ gaps }) => middle(gaps.slice(-10))),
-      resume: resumed ? middleOf(resumed, ({ first }) => first) : null,
+      resume: resumed ? leastOf(resumed, ({ first }) => first) : null,
       memory: middleOf(memory, ({ peak }) => peak / 1e6),
       crowd: middleOf(await several(1, () => crowd(peer, stage)), (ms) => ms),
     };
@@ -91,8 +96,17 @@ async function several(count, take) {
 
 /** The middle one of the runs that ended well; why the first did not, where none has. */
 function middleOf(taken, pick) {
+  return ofGood(taken, pick, middle);
+}
+
+/** The quickest: some peers wait at times for a network that is not there, which says nothing about their work. */
+function leastOf(taken, pick) {
+  return ofGood(taken, pick, (numbers) => Math.min(...numbers));
+}
+
+function ofGood(taken, pick, choose) {
   const good = taken.flatMap((one) => ("value" in one ? [pick(one.value)] : []));
-  return good.length > 0 ? middle(good) : { error: taken[0]?.error ?? "no run" };
+  return good.length > 0 ? choose(good) : { error: taken[0]?.error ?? "no run" };
 }
 
 function gapsOf(times) {
@@ -101,7 +115,7 @@ function gapsOf(times) {
 
 /** Many at once, each in a home of its own, until the last has ended. */
 async function crowd(peer, stage) {
-  const places = Array.from({ length: atOnce }, () => openPlace(peer, { url: stage.url, bin: bins[peer.name]?.path }));
+  const places = Array.from({ length: atOnce }, () => openPlace(peer, placeOf(peer, stage)));
   try {
     stage.play(1);
     const startedAt = performance.now();

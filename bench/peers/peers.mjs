@@ -87,7 +87,7 @@ export const peers = [
   },
   {
     name: "pi",
-    package: "@mariozechner/pi-coding-agent",
+    package: "@earendil-works/pi-coding-agent",
     bin: "pi",
     ask: ({ bin }) => [bin, "-p", "ping", "--provider", "anthropic", "--model", "claude-sonnet-4-5"],
     goOn: (words) => [...words, "--continue"],

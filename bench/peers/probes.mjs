@@ -44,8 +44,8 @@ export const probes = [
 ];
 
 /** One probe of one contestant: what happened, or why it could not be asked. `sleeper`: a command that is known by its words, and nobody else's. */
-export async function takeProbe(probe, peer, { stage, bin, limitMs, sleeper }) {
-  const place = openPlace(peer, { url: stage.url, bin });
+export async function takeProbe(probe, peer, { stage, bin, node, limitMs, sleeper }) {
+  const place = openPlace(peer, { url: stage.url, bin, node });
   try {
     stage.follow((asked) => probe.script({ ...asked, sleeper }));
     const seen = await probe.look(place, stage, { limitMs, sleeper });

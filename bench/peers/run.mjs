@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, tmpdir, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { between, installNode } from "../../scripts/install-node.mjs";
 import { peers } from "./peers.mjs";
 import { toComparison, toTables } from "./tables.mjs";
 
@@ -67,18 +68,16 @@ if (!flags["no-write"] && only.length === 0) {
   replace("README.md", toComparison(results));
 }
 
-/** From npm, into a folder of its own; what cannot be had is skipped, by name. */
+/**
+ * The newest version that npm has whole, into a folder of its own; what cannot be had is skipped, by name. Each version is asked for by its
+ * number: for a name alone npm takes an old one where the newest wants a newer Node, and says nothing. Such a peer runs on a Node it accepts.
+ */
 async function install({ package: name, bin }) {
   const folder = join(flags.folder, name.replaceAll(/\W+/g, "-"));
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, "node_modules/.bin", bin);
   try {
-    if (!existsSync(path)) {
-      writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-      await execute("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", name], { cwd: folder });
-    }
-    const { version } = JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8"));
-    return { path, version };
+    const version = await installNewest({ folder, name });
+    return { path: join(folder, "node_modules/.bin", bin), version, node: nodeFor(wantedNode(folder, name)) };
   } catch (error) {
     return {
       reason: `npm could not install it: ${String(error.stderr ?? error.message)
@@ -87,6 +86,48 @@ async function install({ package: name, bin }) {
         .at(-1)}`,
     };
   }
+}
+
+/** Newest first, without the ones that are not for everybody. */
+async function newestVersions(name) {
+  const { stdout } = await execute("npm", ["view", name, "versions", "dist-tags.latest", "--json"]);
+  const { versions, "dist-tags.latest": latest } = JSON.parse(stdout);
+  const released = versions.filter((version) => !version.includes("-"));
+  return released
+    .slice(0, released.indexOf(latest) + 1)
+    .reverse()
+    .slice(0, 16);
+}
+
+async function installNewest({ folder, name }) {
+  let failure;
+  for (const version of await newestVersions(name)) {
+    if (version === manifest(folder, name)?.version) return version;
+    writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+    const words = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error", `${name}@${version}`];
+    try {
+      await execute("npm", words, { cwd: folder });
+      return version;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  throw failure;
+}
+
+function manifest(folder, name) {
+  const file = join(folder, "node_modules", name, "package.json");
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}
+
+/** The oldest major version of Node that it takes. */
+function wantedNode(folder, name) {
+  return Number(/\d+/.exec(manifest(folder, name)?.engines?.node ?? "")?.[0] ?? 0);
+}
+
+function nodeFor(major) {
+  if (Number(process.versions.node.split(".")[0]) >= major) return process.execPath;
+  return installNode(between.find((version) => Number(version.split(".")[0]) >= major) ?? between.at(-1));
 }
 
 /** In a namespace of its own nobody reaches anything but the model, whatever they try. */

@@ -46,12 +46,12 @@ export async function openStage() {
 }
 
 /** A home and a project of the contestant's own, empty but for what points it at the model. */
-export function openPlace(peer, { url, bin }) {
+export function openPlace(peer, { url, bin, node = process.execPath }) {
   const folder = mkdtempSync(join(tmpdir(), "outrider-peer-"));
   const [home, project] = [join(folder, "home"), join(folder, "project")];
   for (const made of [home, project]) mkdirSync(made);
   peer.prepare(home, url);
-  const path = [dirname(process.execPath), process.env.PATH].join(":");
+  const path = [dirname(node), process.env.PATH].join(":");
   const env = { HOME: home, PATH: path, LANG: "C.UTF-8", TMPDIR: folder, ...peer.env(url) };
   return {
     words: peer.ask({ home, bin }),

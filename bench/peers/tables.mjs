@@ -35,7 +35,7 @@ export function toTables({ figures, probes: probed }) {
 function toFigures({ machine, repetitions, atOnce, rows }) {
   const floor = rows.find(({ name }) => name === "bare Node");
   const head = columns.map(({ key, what }) => (key === "crowd" ? `${atOnce} ${what}` : what));
-  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. The first two columns are the median of ${repetitions} runs, deltas, 20 turns and resuming the median of ${Math.ceil(repetitions / 3)}, the others a single run; fewer where one takes longer than half a minute. A turn is the time between two requests, including a command that does nothing. With a load above 1 per core, trust the ratios at most.`;
+  const told = `Measured by \`npm run bench:peers\` on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. The first two columns are the quickest of ${repetitions} runs, deltas, 20 turns and resuming the quickest of ${Math.ceil(repetitions / 3)}, the others a single run; fewer where one takes longer than half a minute. A turn is the time between two requests, including a command that does nothing. With a load above 1 per core, trust the ratios at most.`;
   return [
     told,
     "",
