@@ -1,9 +1,11 @@
 import type { Client, Transport } from "@modelcontextprotocol/client";
+import { answeredFetch } from "./answered-fetch.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 import { failureOf, httpStatusOf, isProtocolRefusal } from "./connect-failure.ts";
 import { createClient, type ProtocolEra } from "./create-client.ts";
 import type { HttpConfig, ReachOptions } from "./reach-options.ts";
 import { sameOriginFetch } from "./same-origin-fetch.ts";
+import { olderStreamFetch } from "./older-stream.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -86,9 +88,15 @@ async function transportOf(
       const fetch = await authorizedFetch(boundedFetch(sameOriginFetch), config, options);
       const shared = { requestInit: { headers: await headersOf(name, config, options) }, fetch };
       const url = new URL(config.url);
-      return type === "sse"
-        ? new SSEClientTransport(url, shared)
-        : new StreamableHTTPClientTransport(url, { ...shared, reconnectionOptions: streamRetries });
+      if (type === "sse") {
+        const older: Transport = new SSEClientTransport(url, {
+          ...shared,
+          fetch: olderStreamFetch(fetch, () => void older.close()),
+        });
+        return older;
+      }
+      const whole = { ...shared, fetch: answeredFetch(fetch), reconnectionOptions: streamRetries };
+      return new StreamableHTTPClientTransport(url, whole);
     }
     case "sdk":
       if (!hostTransport) throw new Error("there is no host that could hold this server");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -122,8 +122,9 @@ describe("ways to a server", { timeout: 60_000 }, () => {
     });
   });
 
-  it("a server that knows only the older form of HTTP is reached by it", async () => {
-    const streams: { write(text: string): unknown }[] = [];
+  /** A server of the older form of HTTP, whose answers come in the stream that was opened last. */
+  async function olderServer(): Promise<{ url: string; streams: ServerResponse[] }> {
+    const streams: ServerResponse[] = [];
     const url = await listening(async (request, response) => {
       if (request.method === "GET") {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -134,17 +135,34 @@ describe("ways to a server", { timeout: 60_000 }, () => {
       if (request.url !== "/messages") return void response.writeHead(405).end();
       const { id, method } = JSON.parse(await bodyOf(request));
       response.writeHead(202).end();
-      const result =
-        method === "initialize"
-          ? { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } }
-          : { tools: [{ name: "old", inputSchema: { type: "object" } }] };
-      if (id !== undefined) streams.at(-1)?.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result })}\n\n`);
+      const results: Record<string, object> = {
+        initialize: { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } },
+        "tools/list": { tools: [{ name: "old", inputSchema: { type: "object" } }] },
+        "tools/call": { content: [{ type: "text", text: `in stream ${streams.length}` }] },
+      };
+      const message = { jsonrpc: "2.0", id, result: results[method] };
+      if (id !== undefined) streams.at(-1)?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
     });
+    return { url, streams };
+  }
+
+  it("a server that knows only the older form of HTTP is reached by it", async () => {
+    const { url } = await olderServer();
     await withServer({ type: "http", url }, async (mcp) => {
       assert.deepEqual(
         mcp.tools.map(({ name }) => name),
         ["mcp__s__old"],
       );
+    });
+  });
+
+  it("it is introduced to again when its stream ends", async () => {
+    const { url, streams } = await olderServer();
+    await withServer({ type: "sse", url }, async (mcp) => {
+      assert.equal(await mcp.call("mcp__s__old", {}, signal), "in stream 1");
+      streams.at(-1)?.end();
+      await eventually(() => mcp.states[0]?.status === "pending" || streams.length > 1);
+      assert.equal(await mcp.call("mcp__s__old", {}, signal), "in stream 2");
     });
   });
 

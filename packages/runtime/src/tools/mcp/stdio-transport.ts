@@ -3,9 +3,9 @@ import { randomUuid } from "../../util/unique-ids.ts";
 import { type Guarded, guardProcesses, ownMark } from "../../workspace/process-guard.ts";
 import { endProcesses, killAtExit } from "../../workspace/process-sweep.ts";
 import { type BoundedLine, boundedLines } from "./bounded-lines.ts";
+import { OpenRequests } from "./open-requests.ts";
 import { toShortMessage } from "./oversized-message.ts";
 import type { McpMessage, McpTransport } from "./transport.ts";
-import { toWellFormedAnswer } from "./well-formed-answer.ts";
 
 export type StdioOptions = {
   readonly command: string;
@@ -37,7 +37,7 @@ export class StdioTransport implements McpTransport {
   #child: ChildProcessWithoutNullStreams | undefined;
   #exited: Promise<void> = Promise.resolve();
   /** The requests that wait for an answer. */
-  readonly #asked = new Set<string | number>();
+  readonly #asked = new OpenRequests();
   /** That a list has changed, as it was told last. */
   #lastNews: { readonly text: string; readonly message?: McpMessage } = { text: "" };
   #held: NodeJS.Timeout | undefined;
@@ -110,8 +110,7 @@ export class StdioTransport implements McpTransport {
   async send(message: McpMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server has ended");
-    if (message.method !== undefined && message.id !== undefined) this.#asked.add(message.id);
-    if (message.method === "notifications/cancelled") this.#asked.delete(Object(message.params).requestId);
+    this.#asked.send(message);
     this.#holdProcess(this.#child);
     await new Promise<void>((resolve, reject) =>
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())),
@@ -165,7 +164,6 @@ export class StdioTransport implements McpTransport {
         if (message?.method?.endsWith("/list_changed")) this.#lastNews = { text, message };
         if (message) {
           strange = 0;
-          if (message.method === undefined && message.id !== undefined) this.#asked.delete(message.id);
           this.#holdProcess(this.#child);
           this.onmessage?.(message);
         }
@@ -191,9 +189,8 @@ export class StdioTransport implements McpTransport {
   }
 
   #toMessage(line: BoundedLine): McpMessage | undefined {
-    if (line.type !== "line") return toShortMessage(line, this.#asked);
-    const message = parseMessage(line.text.trim());
-    return message && toWellFormedAnswer(message, this.#asked);
+    const message = line.type === "line" ? parseMessage(line.text.trim()) : toShortMessage(line, this.#asked);
+    return message && this.#asked.receive(message);
   }
 }
 

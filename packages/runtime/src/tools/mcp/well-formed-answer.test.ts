@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { OpenRequests, type RequestId } from "./open-requests.ts";
 import type { McpMessage } from "./transport.ts";
-import { toWellFormedAnswer } from "./well-formed-answer.ts";
 
-const asked = new Set<string | number>([1, "two"]);
-const take = (message: object): McpMessage => toWellFormedAnswer(message as McpMessage, asked);
+function take(message: object, asked: readonly RequestId[] = [1, "two"], given: readonly RequestId[] = []): McpMessage {
+  const requests = new OpenRequests();
+  for (const id of [...given, ...asked]) requests.send({ jsonrpc: "2.0", method: "tools/call", id });
+  for (const id of given) requests.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } });
+  return requests.receive(message as McpMessage);
+}
 const failure = (id: string | number, message: string, code = -32603): object => ({
   jsonrpc: "2.0",
   id,
@@ -41,4 +45,25 @@ describe("an answer of a server", () => {
   ];
   for (const [what, message, expected] of cases)
     it(`${what} becomes one that can be read`, () => assert.deepEqual(take(message), expected));
+
+  it("to no request that was made is the end of the only one that waits", () => {
+    const another = failure(7, 'The server answered another request, with the id "x"');
+    assert.deepEqual(take({ jsonrpc: "2.0", id: "x", result: {} }, [7]), another);
+    assert.deepEqual(take({ jsonrpc: "2.0", id: 8, result: {} }, [7]).id, 7);
+    assert.deepEqual(take({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "no" } }, [7]), failure(7, "no", -32700));
+  });
+
+  it("is left alone where it may be late, for another, or a line of a log", () => {
+    const late = { jsonrpc: "2.0", id: 3, result: {} };
+    assert.equal(take(late, [7], [3]), late);
+    const odd = { jsonrpc: "2.0", id: "x", result: {} };
+    assert.equal(take(odd, [7, 8]), odd);
+    for (const line of [
+      { level: "info", error: "x" },
+      { id: "x", result: {} },
+      { jsonrpc: "2.0", id: null },
+      { jsonrpc: "2.0", id: 99 },
+    ])
+      assert.equal(take(line, [7]), line);
+  });
 });
