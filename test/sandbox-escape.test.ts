@@ -54,6 +54,11 @@ describe("the sandbox", { skip }, () => {
       ["control groups", '[ -n "$(find /sys/fs/cgroup -maxdepth 2 -writable)" ] && echo ESCAPED'],
       ["capabilities", "grep -E 'Cap(Prm|Eff|Bnd|Amb):' /proc/self/status | grep -qv 0000000000000000 && echo ESCAPED"],
       ["set-uid programs", "grep -q 'NoNewPrivs:.*0' /proc/self/status && echo ESCAPED"],
+      [
+        "a file that others start with its owner's rights",
+        "cp /bin/true s; chmod 4755 s; chmod u+s s; chmod g+s s; install -m 6755 /bin/true i; mkdir d; cp /bin/true d/t; tar cf t.tar --mode=6755 d/t; tar xpf t.tar; " +
+          '[ -n "$(find . -type f -perm /6000)" ] && echo ESCAPED; rm -rf s i d t.tar',
+      ],
       ["open files of the agent", "ls /proc/self/fd | grep -qvxE '[0123]' && echo ESCAPED"],
       ["a terminal to type into", '[ "$(cut -d" " -f7 /proc/self/stat)" = 0 ] || echo ESCAPED; (: < /dev/tty) && echo ESCAPED'],
       ["name resolution", "getent hosts example.com && echo ESCAPED"],

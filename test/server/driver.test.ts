@@ -56,6 +56,11 @@ const attacks: readonly Attack[] = [
   { name: "another session", try: command("resume", () => "0c5d"), status: 200 },
   { name: "a looser mode by a command", try: command("mode", () => "acceptEdits"), status: 200 },
   { name: "a model that is a file, by a command", try: command("model", ({ secret }) => `scripted/${secret}`), status: 200 },
+  {
+    name: "a model that is a file, in the middle of a session",
+    try: (driver) => driver.ask("PATCH", `/v1/sessions/${driver.id}/settings`, { model: `scripted/${driver.secret}` }),
+    status: 403,
+  },
   { name: "a command that is a path", try: command("..%2f..%2fhelp"), status: 404 },
   { name: "an agent that is a path", try: begin(({ secret }) => ({ agent: secret })), status: 422 },
   {
@@ -99,6 +104,26 @@ describe("whoever may drive and nothing else", () => {
       assert.equal(json.permissionMode, "default");
       assert.equal(readFileSync(join(ground.top, ".outrider/settings.json"), "utf8"), before);
       assert.ok(existsSync(secret));
+    });
+});
+
+describe("which files there are outside", () => {
+  const ways: Record<string, (name: string) => (driver: Driver) => Promise<Said>> = {
+    "a file for every prompt": (name) => command("context", () => `add ${name}`),
+    "a prompt": (name) => prompt(() => `@${name} please`),
+  };
+  for (const [way, ask] of Object.entries(ways))
+    it(`is not told by ${way}`, async () => {
+      const told = async (file: string): Promise<readonly string[]> => {
+        const driver = await start();
+        const name = join(driver.secret, "..", file);
+        const { text } = await ask(name)(driver);
+        const stored = await driver.ask("GET", `/v1/sessions/${driver.id}/messages`);
+        return `${text}\n${stored.text}`.replaceAll(name, "NAME").match(/[^"]*NAME[^"]*/g) ?? [];
+      };
+      const there = await told("secret.txt");
+      assert.match(there.join("\n"), /NAME (?:may not be read|was not read)/);
+      assert.deepEqual(await told("nothing.txt"), there);
     });
 });
 

@@ -133,7 +133,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   ),
 
   permissionMode: oneOf(permissionModes),
-  promptsFrom: oneOf(["owner", "anybody"]),
+  promptsFrom: oneOf(["owner", "anybody", "strangers"]),
   commandModes: listOf(oneOf(permissionModes), "a list of permission modes"),
   allowedTools: rules,
   disallowedTools: rules,

@@ -34,7 +34,7 @@ export async function decideCommand(given: Policy, action: Action, resolve: Reso
     return question.looksOnly() ? (question.askedFor() ?? { ...onlyLooks, ...question.withGit("everything") }) : planDenies;
   const settled = question.askedFor() ?? question.allowedExactly() ?? question.guarded();
   if (settled) return settled;
-  const decision = question.allowedWhole() ?? question.unlessPathsMove(question.allowedByParts());
+  const decision = question.unlessPathsMove(question.allowedWhole() ?? question.allowedByParts());
   if (policy.mode === "sandboxed" && decision.effect === "ask") return question.contained(await policy.box?.()) ?? decision;
   const isByMode = decision.effect === "allow" && (decision.by ?? "mode") === "mode";
   return action.outside && isByMode ? ask(policy, action, leaves) : decision;
@@ -209,10 +209,7 @@ class Question {
   /** Rules for other tools have nothing to say about what a program reads, changes or runs. */
   #told(program: Program): string | undefined {
     const { deny, ask: asking } = this.#policy;
-    const isAbout = (rule: Rule): boolean =>
-      namesTool(rule, this.#action) ||
-      (["look", "edit"] as const).some((kind) => namesTool(rule, { tool: "", kind, resource: "" }));
-    if (![...deny, ...asking].some(isAbout)) return undefined;
+    if (![...deny, ...asking].some((rule) => namesTool(rule, this.#action) || namesFiles(rule))) return undefined;
     const exported = this.#parsed.settings.find((setting) => setting.exported && isOrder(setting));
     if (exported) return `${exported.name} can make programs run something else`;
     return toldRisk(this.#files.of(program)?.ruled ?? program, this.#files.of(program)?.looking);
@@ -245,10 +242,11 @@ class Question {
     return { effect: "allow", reason: "The sandbox contains it" };
   }
 
-  /** What a rule takes outside was judged by where its paths lead now. */
+  /** What a rule takes outside was judged by where its paths lead now. Where all is bypassed, only rules that forbid files look at paths. */
   unlessPathsMove(decision: Decision): Decision {
     const [policy, action, files] = [this.#policy, this.#action, this.#files];
     if (decision.effect !== "allow" || decision.by === undefined || !policy.mayPathsMove?.()) return decision;
+    if (decision.by === "bypass" && ![...policy.deny, ...policy.ask].some(namesFiles)) return decision;
     const programs = this.#programs.filter((program) => !this.#objections.isExactlyAllowed(program));
     return restsOnPaths({ policy, action, programs, files })
       ? ask(policy, action, `Running a command outside the sandbox needs permission now: ${unsteadyPath}`)
@@ -294,6 +292,10 @@ class Question {
     const changes: Decision = { effect: "allow", reason: `It changes ${changed.join(", ")}, which may be edited` };
     return { ...(changed.length === 0 ? onlyLooks : changes), ...this.withGit("everything") };
   }
+}
+
+function namesFiles(rule: Rule): boolean {
+  return (["look", "edit"] as const).some((kind) => namesTool(rule, { tool: "", kind, resource: "" }));
 }
 
 function flatten(programs: readonly Program[]): Program[] {

@@ -27,6 +27,8 @@ describe("a line that a rule takes outside while a program lives in the box", ()
     ["cd sub && made-up", "Bash(made-up:*)"],
     ["npm run build sub/b", "Bash(npm run:*)"],
     ["made-up", "Bash(made-up:*)", { cwd: `${root}/sub` }],
+    ["made-up a.txt", "Bash"],
+    ["cp a.txt sub/b", "Bash(*)"],
   ];
   for (const [command, rule, more] of asked)
     it(`is asked about where a path decided: ${command}${more?.cwd ? " in another folder" : ""}`, async () => {
@@ -44,7 +46,11 @@ describe("a line that a rule takes outside while a program lives in the box", ()
     ["made-up a.txt; echo x", "Bash(made-up a.txt)"],
     ["made-up --flag -v", "Bash(made-up:*)"],
     ["made-up > /dev/null 2>&1", "Bash(made-up:*)"],
-    ["made-up a.txt", "Bash"],
+    ["made-up", "Bash"],
+    ["git status", "Bash"],
+    ["cat a.txt", "Read", { mode: "bypassPermissions" }],
+    ["cat a.txt", "Read", { mode: "bypassPermissions", deny: rules("Bash(curl:*)", "WebFetch") }],
+    ["made-up", "Read", { mode: "bypassPermissions", deny: rules("Read(./.env)") }],
     ["cat a.txt", "Read"],
     ["echo x > a.txt", "Read", { mode: "acceptEdits" }],
     ["made-up", "Bash(made-up:*)", { directories: ["/beside"] }, { cwd: "/beside" }],
@@ -52,6 +58,15 @@ describe("a line that a rule takes outside while a program lives in the box", ()
   for (const [command, rule, given, more] of run)
     it(`runs where no path did, or in the box: ${command} by ${rule}`, async () =>
       assert.deepEqual(await verdicts(command, rule, given, more), ["allow", "allow"]));
+
+  for (const text of ["Read(./.env)", "Edit(./b.txt)"])
+    it(`is asked about where all is bypassed but ${text}`, async () => {
+      assert.deepEqual(await verdicts("cat a.txt", "Read", { mode: "bypassPermissions", deny: rules(text) }), ["ask", "allow"]);
+      assert.deepEqual(await verdicts("cp a.txt c.txt", "Read", { mode: "bypassPermissions", ask: rules(text) }), [
+        "ask",
+        "allow",
+      ]);
+    });
 
   it("says why, and denies where nobody is asked", async () => {
     const given = { allow: rules("Bash(cp:*)"), mayPathsMove: () => true };

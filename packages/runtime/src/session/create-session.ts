@@ -254,7 +254,7 @@ export async function createSession(
     }),
     agents: mergeAgents([agents, builtinAgents]),
     skills,
-    references: new SessionReferences(past),
+    references: new SessionReferences(past, { isDiscreet: options.promptsFrom === "strangers" }),
     skillUses: offeredSkills?.uses,
     hooks,
     knownModels: (provider, wanted) => modelsOf(options, provider, wanted),

@@ -90,9 +90,9 @@ export type SessionOptions = {
   readonly permissionMode?: PermissionMode | undefined;
   /**
    * Whose words prompts are; anybody's when absent. A command that anybody types changes nothing beyond the session and chooses no looser
-   * permission mode than the one of now.
+   * permission mode than the one of now. Strangers do not learn either which files there are where nothing may be read without a question.
    */
-  readonly promptsFrom?: "owner" | "anybody" | undefined;
+  readonly promptsFrom?: "owner" | "anybody" | "strangers" | undefined;
   /** Modes that a typed command may choose, where whoever types is not whoever decides; all when absent. */
   readonly commandModes?: readonly PermissionMode[] | undefined;
   /** Rules such as `Edit` or `Bash(npm test:*)`. */

@@ -1,5 +1,5 @@
 import type { ChildProcess, IOType } from "node:child_process";
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -24,6 +24,8 @@ export type LocalCommand = StartCommand & {
   readonly takesOrders?: "on-input" | "on-3" | undefined;
   /** The program holds everything it starts: its own end would be theirs, without warning, so they are asked to end first. */
   readonly holdsOthers?: boolean | undefined;
+  /** A file that it finds open under the number `fourthDescriptor`. */
+  readonly reads?: string | undefined;
 };
 
 export interface LocalProcess extends RunningProcess {
@@ -40,6 +42,7 @@ export interface LocalProcess extends RunningProcess {
 
 /** Where a program that takes orders on its input finds what it is to read, and another one its orders. */
 export const thirdDescriptor = 3;
+export const fourthDescriptor = 4;
 
 /** Starts one program; what it leaves in the background when it ends is neither waited for nor ended, even if it holds the output pipes. */
 export async function startProcess(command: LocalCommand, setting: ProcessSetting): Promise<LocalProcess> {
@@ -115,16 +118,22 @@ export async function startProcess(command: LocalCommand, setting: ProcessSettin
 
 function spawnChild(command: LocalCommand, setting: ProcessSetting): ChildProcess {
   const { spawn } = process.getBuiltinModule("node:child_process");
-  const { takesInput, takesOrders, holdsOthers } = command;
+  const { takesInput, takesOrders, holdsOthers, reads } = command;
   const output = command.onOutput ? "pipe" : "ignore";
   const stdio: (IOType | number)[] = [takesInput || takesOrders === "on-input" ? "pipe" : "ignore", output, output];
   const { token } = setting;
   if (takesOrders === "on-3" || (takesOrders && takesInput)) stdio[thirdDescriptor] = "pipe";
-  if (token && !holdsOthers) {
-    while (stdio.length < token.to) stdio.push("ignore"); // which opens nothing
-    stdio.push(token.from);
-  }
+  const hand = (from: number, to: number): void => {
+    while (stdio.length < to) stdio.push("ignore"); // which opens nothing
+    stdio.push(from);
+  };
+  let opened: number | undefined;
   try {
+    if (reads !== undefined) {
+      opened = openSync(reads, "r");
+      hand(opened, fourthDescriptor);
+    }
+    if (token && !holdsOthers) hand(token.from, token.to);
     return spawn(command.file, [...command.args], {
       cwd: setting.cwd,
       env: { ...setting.env },
@@ -133,6 +142,8 @@ function spawnChild(command: LocalCommand, setting: ProcessSetting): ChildProces
     });
   } catch (error) {
     throw startFailure({ error, command, cwd: setting.cwd });
+  } finally {
+    if (opened !== undefined) closeSync(opened);
   }
 }
 

@@ -5,6 +5,7 @@ import { toTextCheck } from "../../permissions/read-check.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Emit } from "../../protocol/events.ts";
 import { isInside } from "../../util/is-inside.ts";
+import { isOpenFile } from "./open-files.ts";
 import { nearest } from "../../util/nearest.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 import type { SessionReferences } from "./session-references.ts";
@@ -34,6 +35,8 @@ export function createContextFiles({ workspace, references, emit, policy }: Cont
         .map((path) => ({ path: shown(path), status: "observed" }) as const),
     ],
     async add(name) {
+      if (references.isDiscreet && !(await isOpenFile(name, { workspace, policy })))
+        throw new RuntimeError("usage", `${name} may not be read without permission, so no prompt can bring it along`);
       const path = await workspace.resolve(name);
       if (toTextCheck(policy())?.(path) === false) throw new RuntimeError("usage", `A rule forbids to read ${name}`);
       const stat = await workspace.stat(path);
@@ -48,7 +51,7 @@ export function createContextFiles({ workspace, references, emit, policy }: Cont
       return shown(path);
     },
     async remove(name) {
-      const path = await workspace.resolve(name);
+      const path = await workspace.resolve(name).catch(() => name); // one that cannot be looked at is not among them either
       if (!references.active.includes(path)) {
         const guess = nearest(name, references.active.map(shown));
         throw new RuntimeError("not-found", `${name} is not among them.${guess === undefined ? "" : ` Did you mean ${guess}?`}`);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -57,6 +57,7 @@ async function ask(prompt: string, options: Partial<SessionOptions> = {}) {
   return {
     outcome,
     history,
+    events,
     sent: sent.slice(1).join("\n"),
     prompt: sent[0],
     read: of("references.read").flatMap(({ references }) => references),
@@ -118,6 +119,18 @@ describe("@file in a prompt", () => {
         name,
       );
     }
+  });
+
+  it("asks strangers' questions about a file outside whether it is there or not, and tells the same", async () => {
+    const told = async (name: string): Promise<string> => {
+      const { events, sent } = await ask(`@${name}`, { promptsFrom: "strangers" });
+      const seen = events.filter(({ type }) => /^permission|^references|^warning/.test(type));
+      const said = `${JSON.stringify(seen)}\n${sent}`.replaceAll(/"(?:id|at|\w+Id)":"[^"]*"/g, "");
+      return said.replaceAll(name, "NAME").replaceAll(join(cwd, name), "PATH");
+    };
+    const there = await told("../outside.txt");
+    assert.match(there, /@NAME was not read: /);
+    assert.equal(await told("../nothing.txt"), there);
   });
 
   it("asks about all files outside of the project at once, so that nobody is waited for more than once", async () => {
@@ -281,6 +294,31 @@ describe("/context add", () => {
     const outcome = await session.submit("/context add secrets/key.txt");
     assert.match(outcome.type === "failed" ? outcome.error.message : "", /A rule forbids to read secrets\/key\.txt/);
     assert.equal((await session.submit("/context list")).text, "No file was named or added");
+    await session.shutdown();
+  });
+
+  it("says the same to strangers whether a file that may not be read is there or not", async () => {
+    symlinkSync(join(root, "outside.txt"), join(cwd, "to-file"));
+    symlinkSync(join(root, "nothing.txt"), join(cwd, "to-nothing"));
+    const { session } = open({ promptsFrom: "strangers" });
+    const said = async (name: string): Promise<string> => {
+      const outcomes = [await session.submit(`/context add ${name}`), await session.submit(`/context remove ${name}`)];
+      return outcomes.map((one) => (one.type === "failed" ? one.error.message : one.text).replaceAll(name, "NAME")).join("\n");
+    };
+    const names = [
+      "../outside.txt",
+      "../nothing.txt",
+      "../outside.txt/x",
+      "..",
+      "~/nothing",
+      "/etc/hosts/x",
+      "to-file",
+      "to-nothing",
+    ];
+    const [first, ...others] = await Promise.all(names.map(said));
+    assert.match(first ?? "", /may not be read without permission.*\n.*not among them/);
+    assert.deepEqual(new Set(others), new Set([first]));
+    assert.match((await session.submit("/context add a.txt")).text, /^a\.txt comes with every prompt/);
     await session.shutdown();
   });
 

@@ -4,6 +4,7 @@ import { type UsedTool, useTool } from "../../engine/use-tool.ts";
 import type { ImagePart, Message, TextPart, UserMessage } from "../../protocol/content.ts";
 import type { EventBody, ReferenceRecord } from "../../protocol/events.ts";
 import { isInside } from "../../util/is-inside.ts";
+import { isOpenFile } from "./open-files.ts";
 import { fileBlock, readFileReference, type ReferenceGround } from "./read-file.ts";
 import type { SessionReferences } from "./session-references.ts";
 
@@ -25,7 +26,7 @@ export async function readReferences(
   const texts = message.content.flatMap((part) => (part.type === "text" && !message.isVerbatim ? [part.text] : []));
   const written = texts.flatMap(findPromptReferences);
   if (written.length + standing.active.length === 0) return undefined;
-  const reading = new Reading(ground);
+  const reading = new Reading(ground, standing);
   for (const path of standing.active) await reading.addStanding(path, { standing, messages });
   await reading.addAll(written, { folder: ground.deps.workspace.root, depth: 1 });
   standing.observe(reading.records);
@@ -39,6 +40,7 @@ type Place = { readonly folder: string; readonly depth: number };
 
 class Reading {
   readonly #ground: ReferenceGround;
+  readonly #isDiscreet: boolean;
   readonly #records: ReferenceRecord[] = [];
   readonly #parts: (TextPart | ImagePart)[] = [];
   readonly #seen = new Set<string>();
@@ -48,8 +50,9 @@ class Reading {
   #overflow = 0;
   #missing = 0;
 
-  constructor(ground: ReferenceGround) {
+  constructor(ground: ReferenceGround, { isDiscreet }: SessionReferences) {
     this.#ground = ground;
+    this.#isDiscreet = isDiscreet;
   }
 
   async addAll(written: readonly WrittenReference[], place: Place): Promise<void> {
@@ -136,7 +139,11 @@ class Reading {
     if (this.#overflow <= maxReferences) this.#parts.push({ type: "text", text: `[@${written} was left out.]` });
   }
 
-  async #find({ written, short = "" }: WrittenReference, place: Place): Promise<Found | undefined> {
+  async #find({ written, short = "", isPath }: WrittenReference, place: Place): Promise<Found | undefined> {
+    const { workspace, policy } = this.#ground.deps;
+    // Asked about like a file that is there: the question, and what follows, would tell.
+    if (this.#isDiscreet && place.depth === 1 && !(await isOpenFile(written, { workspace, policy })))
+      return isPath ? { written, path: written, size: 0, isFolder: false, lines: undefined } : undefined;
     const whole = await this.#findNamed(written, place);
     return whole ?? (short === "" ? undefined : await this.#findNamed(short, place));
   }

@@ -5,13 +5,16 @@ const maxObserved = 32;
 
 /** Files that every prompt brings along, and files that prompts have named. What they are is on record, and holds when the session goes on. */
 export class SessionReferences {
+  /** Prompts are strangers': which files there are is told only where they may be read without a question. */
+  readonly isDiscreet: boolean;
   readonly #past: Pick<StoredEvents, "last" | "of">;
   #active: readonly string[] | undefined;
   #observed: readonly string[] | undefined;
   readonly #given = new Map<string, Given>();
 
-  constructor(past: Pick<StoredEvents, "last" | "of">) {
+  constructor(past: Pick<StoredEvents, "last" | "of">, { isDiscreet = false }: { readonly isDiscreet?: boolean } = {}) {
     this.#past = past;
+    this.isDiscreet = isDiscreet;
   }
 
   /** Absolute paths, in the order in which they were added. */

@@ -5,7 +5,6 @@ import type { ReadOptions, SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import type { PermissionMode } from "../../protocol/permission.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
 import type { AcceptedPrompt, WaitingPrompt } from "../../session/prompts/session-turns.ts";
@@ -14,7 +13,15 @@ import { type Client, may } from "./client.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { SessionChannel, type Watcher } from "./session-channel.ts";
 import type { SessionRecords } from "./session-records.ts";
-import { checkMode, checkWish, type OwnMode, type ServedDefaults, type SessionWish, toRequest } from "./session-wish.ts";
+import {
+  checkMode,
+  checkModel,
+  checkWish,
+  type OwnMode,
+  type ServedDefaults,
+  type SessionWish,
+  toRequest,
+} from "./session-wish.ts";
 
 export type ServedOptions = {
   readonly host: SessionHost;
@@ -122,10 +129,15 @@ export class ServedSessions {
     return this.#serve(await host.open(id, request));
   }
 
-  /** May this client put the session into this mode? */
-  async checkMode(client: Client, id: string, mode: PermissionMode | undefined): Promise<void> {
+  /** May this client put the session into this mode, and have it ask this model? */
+  async checkChange(
+    client: Client,
+    id: string,
+    { permissionMode, model }: Pick<SessionWish, "permissionMode" | "model">,
+  ): Promise<void> {
     await this.#checkSeen(client, id);
-    checkMode(mode, client, await this.#ownMode(this.#options.records.get(id)?.wish.cwd));
+    checkModel(model, client, this.#options.defaults);
+    checkMode(permissionMode, client, await this.#ownMode(this.#options.records.get(id)?.wish.cwd));
   }
 
   /** The mode of a session in this folder of which nobody wishes any: the server's flag says it, or the settings that hold there. */

@@ -44,7 +44,7 @@ export function checkWish(
 }
 
 /** The model `scripted/FILE` is a file of the host, which no rule and no root is asked about. */
-function checkModel(model: string | undefined, client: Client, defaults: ServedDefaults): void {
+export function checkModel(model: string | undefined, client: Client, defaults: ServedDefaults): void {
   if (model === undefined || model === defaults.model || may(client, "admin")) return;
   if (!/^scripted\b/i.test(model) && defaults.provider !== "scripted") return;
   throw new HttpProblem("forbidden", "A scripted model is read from a file of the host: it needs the scope admin");
@@ -111,6 +111,7 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, o
     options: defined({
       effort,
       permissionMode,
+      promptsFrom: "strangers" as const,
       commandModes: commandModes(own),
       commandAdapters: ownersCommands,
       outputSchema,

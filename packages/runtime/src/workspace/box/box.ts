@@ -5,7 +5,7 @@ import { join, resolve as resolvePath } from "node:path";
 import { makeFolder } from "../../util/make-folder.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { SandboxAvailability } from "../detect-sandbox.ts";
-import { thirdDescriptor } from "../process.ts";
+import { fourthDescriptor, thirdDescriptor } from "../process.ts";
 import type { SandboxSetting } from "../sandbox.ts";
 import { neverStarted, runToEnd } from "../run-to-end.ts";
 import type { ProcessEnd, ProgramCommand, RunCommand, RunningProcess, RunResult, StartCommand } from "../workspace.ts";
@@ -21,6 +21,7 @@ import { isInside } from "../../util/is-inside.ts";
 import { oneAtATime } from "../../util/one-at-a-time.ts";
 import { inheritedFiles } from "./inherited-files.ts";
 import { guardPaths, type PathGuard } from "./path-guard.ts";
+import { filtersCalls, modeFilter, sharesGroups } from "./mode-filter.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
 import { runningBoxes } from "../running-boxes.ts";
@@ -46,6 +47,7 @@ type Prepared = {
   readonly temporary: string;
   readonly setAside: string;
   readonly identity: string | undefined;
+  readonly filter: string | undefined;
   readonly plants: PlantSearch;
   readonly hidden: readonly Mount[];
   readonly processLimit: ProcessLimit | undefined;
@@ -166,7 +168,7 @@ export class Box {
     await prepared?.proxy?.close();
     if (prepared?.proxy) await rm(prepared.proxy.directory, { recursive: true, force: true });
     await rm(this.#temporary, { recursive: true, force: true });
-    if (prepared?.identity) await rm(prepared.identity, { force: true });
+    for (const file of [prepared?.identity, prepared?.filter]) if (file !== undefined) await rm(file, { force: true });
   }
 
   #enter(stay: Stay, { plants }: Prepared): void {
@@ -232,6 +234,7 @@ export class Box {
       cwd: local.root,
       shareNetwork: this.#sharesNetwork(),
       asRoot: process.getuid?.() === 0,
+      filter: prepared.filter === undefined ? undefined : fourthDescriptor,
       features: bubblewrap.features,
       unset: unboxedVariables,
       set: { TMPDIR: "/tmp", ...(prepared.proxy && proxyVariables) },
@@ -243,6 +246,7 @@ export class Box {
       plan,
       file: group ? "/bin/sh" : bubblewrap.path,
       args: group ? ["-c", joinGroup, group.procs, bubblewrap.path, ...args] : args,
+      filter: prepared.filter,
       start: startScript(start, bash),
       takesInput,
       bash,
@@ -264,12 +268,16 @@ export class Box {
     const identity = await gitIdentity(local);
     const identityFile = join(this.#directory, "gitconfig");
     if (identity !== undefined) await writeFile(identityFile, identity, { mode: 0o600 });
+    const filter = filtersCalls() ? modeFilter({ processor: process.arch, sharesGroups: sharesGroups(writable) }) : undefined;
+    const filterFile = join(this.#directory, "mode-filter");
+    if (filter) await writeFile(filterFile, filter, { mode: 0o600 });
     const setAside = join(this.#directory, "set-aside");
     return {
       temporary: this.#temporary,
       setAside,
       plants: new PlantSearch({ roots: writable, setAside }),
       identity: identity === undefined ? undefined : identityFile,
+      filter: filter && filterFile,
       hidden: hiddenMounts({ home, outriderHome: env["OUTRIDER_HOME"], writable, searchPath: env["PATH"] ?? "" }),
       processLimit: this.#limitProcesses(sandbox.limits?.processes ?? defaultProcessLimit),
       inherited: inheritedFiles(),

@@ -14,6 +14,8 @@ export type BoxSetting = {
   readonly shareNetwork: boolean;
   /** The agent is root. */
   readonly asRoot: boolean;
+  /** The number under which it finds what the kernel is to ask before each system call. */
+  readonly filter?: number | undefined;
   /** What the installed version can do. */
   readonly features: BubblewrapFeatures;
   readonly unset: readonly string[];
@@ -50,6 +52,7 @@ export function bubblewrapArguments(setting: BoxSetting): string[] {
     "--die-with-parent",
     "--new-session",
     ...["--cap-drop", "ALL"],
+    ...(setting.filter === undefined ? [] : ["--seccomp", String(setting.filter)]),
     ...["--ro-bind", "/", "/"],
     ...["--proc", "/proc"],
     ...(setting.asRoot ? kernelSwitches : switchesOfOthers).flatMap((name) => [

@@ -33,6 +33,8 @@ export type RaiseSetting = {
   readonly plan: BoxPlan;
   readonly file: string;
   readonly args: readonly string[];
+  /** A file it reads while it makes the box. */
+  readonly filter: string | undefined;
   /** What the shell inside reads first. */
   readonly start: string;
   readonly takesInput: boolean;
@@ -40,12 +42,12 @@ export type RaiseSetting = {
 };
 
 /** Starts a box that waits for its one program and goes with it. Until then nothing in it is anybody's but ours. */
-export function raiseBox({ local, plan, file, args, start, takesInput, bash }: RaiseSetting): StandingBox {
+export function raiseBox({ local, plan, file, args, filter, start, takesInput, bash }: RaiseSetting): StandingBox {
   const words = readWords();
   let table: string | undefined;
   const raise = async (): Promise<LocalProcess> => {
     const shell = await local.launch({
-      ...{ file, args, cwd: "/", takesInput, place: "box", takesOrders: "on-input", holdsOthers: true },
+      ...{ file, args, cwd: "/", takesInput, place: "box", takesOrders: "on-input", holdsOthers: true, reads: filter },
       onOutput: words.take,
     });
     shell.hold(false); // nobody waits for a box that has nothing to do

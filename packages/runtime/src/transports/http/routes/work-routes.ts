@@ -168,7 +168,7 @@ export const workRoutes: readonly Route[] = [
     answers: { 200: { description: "Settings as they hold", schema: schemas.anything("SessionSettings") } },
     async handle({ sessions, client, params: { id = "" }, body }) {
       const change = body as { model?: string; effort?: Effort; permissionMode?: PermissionMode }; // it fits the schema
-      await sessions.checkMode(client, id, change.permissionMode);
+      await sessions.checkChange(client, id, change);
       await sessions.with(client, id, async (session) => {
         const controls = await session.controls();
         if (change.model !== undefined) controls.setModel(change.model);
