@@ -168,6 +168,14 @@ export class InteractiveSession<Structured = JsonValue> {
     return isCancelled;
   }
 
+  /** Takes a prompt back wherever it is: one that waits never begins, and the turn of one that runs ends. Nothing happens to anybody else's. */
+  async withdraw(id: string): Promise<void> {
+    const { inbox } = this.#turns;
+    if ((await this.cancelPrompt(id)) || !inbox.isRunning(id)) return;
+    if (inbox.waiting.some(({ isHeld }) => !isHeld)) this.interrupt();
+    else this.abort(); // what it has left in the background wakes nobody
+  }
+
   /** Lets prompts go on that an earlier process had accepted: they are held until somebody says so. All of them, or one. */
   async goOn(id?: string): Promise<void> {
     await this.#opening.open();

@@ -49,7 +49,13 @@ export type InboxOptions = {
   readonly isCommand: (message: UserMessage) => boolean;
 };
 
-type Running = { readonly controller: AbortController; readonly joined: InboxPrompt[]; done: Promise<unknown> };
+type Running = {
+  readonly controller: AbortController;
+  /** Whose turn it is; absent for work that takes the place of a turn. */
+  readonly prompt?: InboxPrompt;
+  readonly joined: InboxPrompt[];
+  done: Promise<unknown>;
+};
 
 /**
  * The prompts of a session: one at work, the others in their order. A prompt is accepted when it is on record, begins once, and has one
@@ -135,6 +141,11 @@ export class Inbox {
     this.#running?.controller.abort(reason);
   }
 
+  /** Is it the turn of this prompt that runs? */
+  isRunning(id: string): boolean {
+    return this.#running?.prompt?.id === id;
+  }
+
   /** What the running turn is to be told now. Each of these prompts is a part of it from here on, and ends with it. */
   take(): Omit<EventBody<"input.added">, "type">[] {
     const joining = this.#waiting.filter((prompt) => this.#mayJoin(prompt));
@@ -171,7 +182,7 @@ export class Inbox {
   }
 
   #start(prompt: InboxPrompt): void {
-    const running: Running = { controller: new AbortController(), joined: [], done: Promise.resolve() };
+    const running: Running = { controller: new AbortController(), prompt, joined: [], done: Promise.resolve() };
     this.#running = running;
     running.done = this.#run(prompt, running);
   }

@@ -135,6 +135,10 @@ export class A2aEvents {
     return this.#task;
   }
 
+  get isOver(): boolean {
+    return this.#task.status.state !== state.working;
+  }
+
   of(piece: Piece): object[] {
     switch (piece.type) {
       case "turn-start":

@@ -6,17 +6,26 @@ export type DialectTurn = {
   readonly sessionId: string;
   readonly turnId: string;
   readonly pieces: AsyncIterable<Piece>;
-  /** Whoever asked is gone: the turn ends. */
+  /** Whoever asked is gone: the turn ends, or never begins. The turns of others go on. */
   cancel(): void;
 };
 
-/** Gives a session a prompt and answers the pieces of its turn; the session is released when that has ended. Rejects when it was not accepted. */
-export async function runTurn(held: HeldSession, message: UserMessage): Promise<DialectTurn> {
+/**
+ * Gives a session a prompt and answers the pieces of its turn; the session is released when that has ended. Rejects when it was not accepted.
+ * The signal is that of whoever asked.
+ */
+export async function runTurn(held: HeldSession, message: UserMessage, signal?: AbortSignal): Promise<DialectTurn> {
   const leaving = new AbortController();
   const events = held.session.events({ signal: leaving.signal, whenFull: "wait" });
   try {
     const { id: turnId } = await held.session.accept(message);
-    return { sessionId: held.id, turnId, pieces: read(), cancel: () => held.session.abort() };
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) cancel();
+    return { sessionId: held.id, turnId, pieces: read(), cancel };
+
+    function cancel(): void {
+      void held.session.withdraw(turnId).catch(() => {}); // a store that failed is told to whoever reads
+    }
 
     async function* read(): AsyncGenerator<Piece> {
       const turn = new TurnPieces(turnId);
@@ -27,6 +36,7 @@ export async function runTurn(held: HeldSession, message: UserMessage): Promise<
             if (piece.type === "turn-end") return;
           }
       } finally {
+        signal?.removeEventListener("abort", cancel);
         leaving.abort();
         held.release();
       }

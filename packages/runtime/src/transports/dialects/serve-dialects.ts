@@ -61,7 +61,7 @@ export function createDialects(usual?: DialectHost, now: () => number = Date.now
 
 async function completeChat(host: DialectHost, request: Request, now: () => number): Promise<Response> {
   const wanted = decodeChatRequest(await readJson(request));
-  const turn = await begin(host, { sessionId: request.headers.get(sessionHeader) ?? undefined, ...wanted });
+  const turn = await begin(host, request, { sessionId: request.headers.get(sessionHeader) ?? undefined, ...wanted });
   const head = { id: `chatcmpl-${turn.turnId}`, model: wanted.model, created: Math.floor(now() / 1000) };
   const headers = { [sessionHeader]: turn.sessionId };
   const chunks = new ChatChunks(head, wanted.wantsUsage);
@@ -71,7 +71,7 @@ async function completeChat(host: DialectHost, request: Request, now: () => numb
 
 async function respond(host: DialectHost, request: Request, now: () => number): Promise<Response> {
   const wanted = decodeResponsesRequest(await readJson(request));
-  const turn = await begin(host, wanted);
+  const turn = await begin(host, request, wanted);
   const id = responseId(turn.sessionId, turn.turnId);
   const events = new ResponseEvents({ id, model: wanted.model, created: Math.floor(now() / 1000) });
   if (wanted.isStream) return stream(turn, (piece) => events.of(piece), { isNamed: true });
@@ -81,13 +81,13 @@ async function respond(host: DialectHost, request: Request, now: () => number): 
 
 async function chatUi(host: DialectHost, request: Request, sessionId: string | undefined): Promise<Response> {
   const { message } = decodeUiRequest(await readJson(request));
-  const turn = await runTurn(await host.open({ sessionId }), message);
+  const turn = await runTurn(await host.open({ sessionId }), message, request.signal);
   return stream(turn, toUiParts, { headers: uiStreamHeaders, last: "[DONE]" });
 }
 
 async function runAgUi(host: DialectHost, request: Request): Promise<Response> {
   const wanted = decodeAgUiRequest(await readJson(request));
-  const turn = await begin(host, { sessionId: wanted.threadId, toMessage: wanted.toMessage });
+  const turn = await begin(host, request, { sessionId: wanted.threadId, toMessage: wanted.toMessage });
   const events = new AgUiEvents(wanted);
   return stream(turn, (piece) => events.of(piece), {});
 }
@@ -95,12 +95,14 @@ async function runAgUi(host: DialectHost, request: Request): Promise<Response> {
 type A2aGround = {
   readonly tasks: Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>;
   readonly now: () => number;
+  /** The client has left. */
+  readonly signal?: AbortSignal;
 };
 
 async function callA2a(host: DialectHost, request: Request, ground: A2aGround): Promise<Response> {
   const body = await readJson(request);
   try {
-    return await answerA2a(host, decodeA2aRequest(body), ground);
+    return await answerA2a(host, decodeA2aRequest(body), { ...ground, signal: request.signal });
   } catch (error) {
     const { code, message } = toRuntimeError(error);
     const number = code === "not-found" ? -32001 : code === "usage" ? -32602 : -32603;
@@ -108,7 +110,7 @@ async function callA2a(host: DialectHost, request: Request, ground: A2aGround): 
   }
 }
 
-async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: A2aGround): Promise<Response> {
+async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now, signal }: A2aGround): Promise<Response> {
   const envelope = (result: object): object => ({ jsonrpc: "2.0", id: wanted.id, result });
   if (wanted.method === "unknown")
     return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
@@ -125,6 +127,12 @@ async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: 
     const known = tasks.get(wanted.taskId);
     if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);
     if (wanted.method === "GetTask") return json(envelope(known.events.task));
+    if (known.events.isOver)
+      return json({
+        jsonrpc: "2.0",
+        id: wanted.id,
+        error: { code: -32002, message: "The task has ended: it cannot be cancelled" },
+      });
     known.cancel();
     const task: A2aTask = {
       ...known.events.task,
@@ -132,7 +140,7 @@ async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now }: 
     };
     return json(envelope(task));
   }
-  const turn = await runTurn(await host.open({ sessionId: wanted.contextId }), wanted.message);
+  const turn = await runTurn(await host.open({ sessionId: wanted.contextId }), wanted.message, signal);
   const events = new A2aEvents({ taskId: turn.turnId, contextId: turn.sessionId, now });
   tasks.set(turn.turnId, { events, cancel: turn.cancel });
   const [oldest] = tasks.keys();
@@ -148,10 +156,10 @@ type Beginning = {
   toMessage(hasPast: boolean): Parameters<typeof runTurn>[1];
 };
 
-async function begin(host: DialectHost, { sessionId, model, toMessage }: Beginning): Promise<DialectTurn> {
+async function begin(host: DialectHost, { signal }: Request, { sessionId, model, toMessage }: Beginning): Promise<DialectTurn> {
   const held = await host.open({ sessionId, model });
   try {
-    return await runTurn(held, toMessage(held.session.getMessages().length > 0));
+    return await runTurn(held, toMessage(held.session.getMessages().length > 0), signal);
   } catch (error) {
     held.release();
     throw error;

@@ -1,6 +1,6 @@
-import { callsOf, textOf, type Usage } from "../../protocol/content.ts";
+import { callsOf, noUsage, textOf, type Usage } from "../../protocol/content.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
-import type { Outcome } from "../../protocol/outcome.ts";
+import type { CancelCause, Outcome } from "../../protocol/outcome.ts";
 import { ownContent } from "../../protocol/own-content.ts";
 
 /** What front ends show of a turn, in order. Blocks do not overlap: one is at its end before the next begins. */
@@ -23,6 +23,11 @@ export type Piece =
 
 export type BlockKind = "text" | "reasoning";
 
+/** Somebody took the prompt back before its turn. */
+function neverBegun(cause: CancelCause): Piece[] {
+  return [{ type: "turn-end", outcome: { type: "cancelled", cause, text: "" }, usage: noUsage }];
+}
+
 type Block = { readonly kind: BlockKind; readonly id: string };
 
 /**
@@ -40,6 +45,7 @@ export class TurnPieces {
   }
 
   of(event: AgentEvent): Piece[] {
+    if (event.type === "prompt.cancelled" && event.promptId === this.#turnId) return neverBegun(event.cause);
     if (event.turnId !== this.#turnId || event.taskId !== undefined) return [];
     switch (event.type) {
       case "turn.started":

@@ -11,7 +11,7 @@ import { toOpenApi } from "./openapi.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
 import { isRecord } from "../../util/is-record.ts";
 import { readBody } from "./read-body.ts";
-import type { Answer, Route, ServerParts } from "./route.ts";
+import type { Answer, Exchange, Route, ServerParts } from "./route.ts";
 import { routes } from "./routes/routes.ts";
 
 export type Answering = {
@@ -59,7 +59,7 @@ async function work({
     lease(client, response, { rules, stream: () => stream });
     checkQuery(route, query);
     const body = await readRouteBody(request, route, rules.bodyBytes);
-    const key = keyOf(request, route, { client, body, rules });
+    const key = keyOf(request, route, { client, params, body, rules });
     const openStream = (): EventStream => {
       stream = new EventStream({
         response,
@@ -156,30 +156,16 @@ async function readRouteBody(
   return body;
 }
 
-const rememberedKeys = 10_000;
-
 function keyOf(
-  { headers, url = "" }: IncomingMessage,
-  { isKeyed = false, operationId }: Route,
-  { client, body, rules: { keys } }: { client: Client; body: unknown; rules: ServerRules },
+  { headers }: IncomingMessage,
+  { keyed }: Route,
+  { client, params, body, rules }: Pick<Exchange, "client" | "params" | "body"> & { readonly rules: ServerRules },
 ): string | undefined {
   const key = headers["idempotency-key"];
-  if (!isKeyed || key === undefined) return undefined;
+  if (!keyed || key === undefined) return undefined;
   if (typeof key !== "string" || key === "" || key.length > 255)
     throw new HttpProblem("bad-request", "An Idempotency-Key has 1 to 255 characters");
-  const place = JSON.stringify([client.name, operationId, url, key]);
-  const asked = process
-    .getBuiltinModule("node:crypto")
-    .createHash("sha256")
-    .update(JSON.stringify(body ?? null))
-    .digest("base64");
-  const before = keys.get(place);
-  if (before !== undefined && before !== asked)
-    throw new HttpProblem("key-reused", "This Idempotency-Key was given with another request");
-  keys.delete(place);
-  keys.set(place, asked);
-  const [oldest] = keys.keys();
-  if (keys.size > rememberedKeys && oldest !== undefined) keys.delete(oldest);
+  rules.keys.check(client.name, key, keyed({ params, body }));
   return key;
 }
 

@@ -55,21 +55,22 @@ export class ForeignRequests {
 
   async answer(asked: ForeignRequest): Promise<void> {
     const { request, response, path, headers } = asked;
-    const answer = path === "/mcp" ? await this.#answerMcp(asked) : await this.#answerDialect(asked);
+    const gone = new AbortController(); // a client that hangs up takes back what it asked for
+    response.once("close", () => gone.abort());
+    if (response.destroyed) gone.abort();
+    const { signal } = gone;
+    const answer = path === "/mcp" ? await this.#answerMcp(asked, signal) : await this.#answerDialect(asked, signal);
     if (!answer) throw new RuntimeError("not-found", `There is no ${request.method} ${path}`);
     response.writeHead(answer.status, { ...headers, ...Object.fromEntries(answer.headers) });
     if (answer.body) await pass(answer.body, response);
     response.end();
   }
 
-  /** A client that hangs up takes back what it asked for. */
-  async #answerMcp({ request, response, client, body }: ForeignRequest): Promise<Response> {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    return await this.#mcp.answer(client, request, { body, signal: gone.signal });
+  async #answerMcp({ request, client, body }: ForeignRequest, signal: AbortSignal): Promise<Response> {
+    return await this.#mcp.answer(client, request, { body, signal });
   }
 
-  async #answerDialect({ request, client, path, body }: ForeignRequest): Promise<Response | undefined> {
+  async #answerDialect({ request, client, path, body }: ForeignRequest, signal: AbortSignal): Promise<Response | undefined> {
     const { sessions, version } = this.#parts;
     const dialects = await this.#dialectsOf(client);
     const given = passedHeaders.flatMap((name) => {
@@ -79,6 +80,7 @@ export class ForeignRequests {
     const asked = new Request(new URL(path, `http://${request.headers.host ?? "localhost"}`), {
       method: request.method ?? "GET",
       headers: given,
+      signal,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     return await dialects.fetch(asked, { version, open: (wish) => openSession(sessions, client, wish) });
@@ -99,17 +101,16 @@ async function openSession(
   client: Client,
   { sessionId, model }: { readonly sessionId?: string | undefined; readonly model?: string | undefined },
 ): Promise<HeldSession> {
-  sessions.checkPrompt(client);
   const { isUsualModel, isSessionName } = await import("../dialects/dialect-host.ts");
   if (sessionId !== undefined && !isSessionName(sessionId))
     throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
   const wish = defined({ model: isUsualModel(model) ? undefined : model });
-  if (sessionId === undefined) return (await sessions.create(client, wish, randomUuid())).held;
+  if (sessionId === undefined) return await sessions.createForPrompt(client, wish, randomUuid());
   try {
-    return await sessions.hold(client, sessionId);
+    return await sessions.holdForPrompt(client, sessionId);
   } catch (error) {
     if (!(error instanceof RuntimeError) || error.code !== "not-found") throw error;
-    return (await sessions.create(client, wish, sessionId)).held;
+    return await sessions.createForPrompt(client, wish, sessionId);
   }
 }
 

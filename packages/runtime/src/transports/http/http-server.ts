@@ -6,6 +6,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { answerRequest } from "./answer-request.ts";
 import { ForeignRequests } from "./foreign-requests.ts";
 import { hostNames, isLoopback } from "./gatekeeper.ts";
+import { KeyLedger } from "./key-ledger.ts";
 import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
@@ -116,7 +117,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     failures: new RateLimit(failuresPerMinute),
     leases: new Leases(tokens, warn),
     isBehindProxy: options.isBehindProxy ?? false,
-    keys: new Map(),
+    keys: new KeyLedger(tokens.folder),
     logins,
     warn,
   };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Client, may } from "./client.ts";
 import { bearerOf, callerOf, type GateOptions } from "./gatekeeper.ts";
+import type { KeyLedger } from "./key-ledger.ts";
 import type { Leases } from "./leases.ts";
 import type { PageLogins } from "./page/page-logins.ts";
 import { HttpProblem } from "./problem.ts";
@@ -24,8 +25,8 @@ export type ServerRules = {
   readonly leases: Leases;
   /** Requests come through a proxy, which says from where. */
   readonly isBehindProxy: boolean;
-  /** What was asked with the latest keys: another request with the same key is a mistake. */
-  readonly keys: Map<string, string>;
+  /** What was asked with the latest keys. */
+  readonly keys: KeyLedger;
   /** Browsers that were let in. */
   readonly logins: PageLogins;
   readonly warn: (line: string) => void;

@@ -95,14 +95,11 @@ function hostFor(client: Client, { sessions, version }: Parts): McpHost {
     },
     list: () => sessions.list(client),
     async create({ cwd, model, readOnly = false }) {
-      sessions.checkPrompt(client);
       const wish = defined({ cwd, model, permissionMode: readOnly ? ("plan" as const) : undefined });
-      return attended((await sessions.create(client, wish, randomUuid())).held);
+      return attended(await sessions.createForPrompt(client, wish, randomUuid()));
     },
-    async open(id) {
-      sessions.checkPrompt(client);
-      return attended(await sessions.hold(client, id));
-    },
+    open: async (id) => attended(await sessions.holdForPrompt(client, id)),
+    look: (id) => sessions.hold(client, id),
     commands: () => sessions.commands(client),
   };
 }

@@ -32,12 +32,12 @@ export function toOpenApi(routes: readonly Route[], version: string): JsonObject
 type Lift = (schema: JsonValue) => JsonValue;
 
 function operationOf(route: Route, lift: Lift): JsonObject {
-  const { operationId, summary, scope, body, isBodyOptional = false, query = [], isKeyed = false, answers, path } = route;
+  const { operationId, summary, scope, body, isBodyOptional = false, query = [], keyed, answers, path } = route;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const parameters = [
     ...inPath.map((name) => toParameter({ name, schema: { type: "string" }, description: "" }, "path", lift)),
     ...query.map((parameter) => toParameter(parameter, "query", lift)),
-    ...(isKeyed ? [toParameter(keyHeader, "header", lift)] : []),
+    ...(keyed ? [toParameter(keyHeader, "header", lift)] : []),
   ];
   return {
     operationId,

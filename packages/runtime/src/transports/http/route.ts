@@ -3,6 +3,7 @@ import type { JsonObject } from "../../protocol/content.ts";
 import type { Client, Scope } from "./client.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { ForeignRequests } from "./foreign-requests.ts";
+import type { Keyed } from "./key-ledger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpenAcp } from "./acp-wire.ts";
 import type { PageLogins } from "./page/page-logins.ts";
@@ -73,7 +74,7 @@ export type Route = {
   /** The body may be left out. */
   readonly isBodyOptional?: boolean | undefined;
   /** Takes `Idempotency-Key`. */
-  readonly isKeyed?: boolean | undefined;
+  readonly keyed?: ((given: Pick<Exchange, "params" | "body">) => Keyed) | undefined;
   /** By status; problems are told by the document for all. */
   readonly answers: Readonly<Record<number, Described | readonly Described[]>>;
   /** Undefined when it has answered by a stream. */

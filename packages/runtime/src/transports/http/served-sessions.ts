@@ -10,6 +10,7 @@ import type { SubmitOptions } from "../../session/prompts/inbox.ts";
 import type { AcceptedPrompt, WaitingPrompt } from "../../session/prompts/session-turns.ts";
 import type { Trajectory } from "../atif/atif.ts";
 import { type Client, may } from "./client.ts";
+import { Counts } from "./counts.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { SessionChannel, type Watcher } from "./session-channel.ts";
 import type { SessionRecords } from "./session-records.ts";
@@ -37,6 +38,9 @@ export type ServedOptions = {
   readonly warn: (line: string) => void;
 };
 
+type Begun = { readonly held: HeldSession; readonly isNew: boolean };
+type Copy = { readonly id: string; readonly at: number | undefined; readonly name: string | undefined };
+
 type Served = { readonly session: InteractiveSession; readonly questions: OpenQuestions };
 
 /** The sessions of the server as its clients see them: each sees its own, and what its token gives. */
@@ -47,6 +51,11 @@ export class ServedSessions {
   readonly #served = new Map<string, Served>();
   /** How many watch each session who may answer its questions. */
   readonly #answerers = new Map<string, number>();
+  /** By id: what is being begun. */
+  readonly #beginning = new Map<string, Promise<unknown>>();
+  /** By name of a client: sessions that are being begun, and prompts without an outcome. */
+  readonly #coming = new Counts();
+  readonly #prompts = new Counts();
   #isDraining = false;
 
   constructor(options: ServedOptions) {
@@ -71,10 +80,33 @@ export class ServedSessions {
   }
 
   /** With an id that exists already and is the client's own, that session: whoever asks twice gets one. */
-  async create(client: Client, wish: SessionWish, id: string): Promise<{ readonly held: HeldSession; readonly isNew: boolean }> {
+  async create(client: Client, wish: SessionWish, id: string): Promise<Begun> {
+    return await this.#oneByOne(id, () => this.#create(client, wish, id));
+  }
+
+  async fork(client: Client, from: string, copy: Copy): Promise<Begun> {
+    return await this.#oneByOne(copy.id, () => this.#fork(client, from, copy));
+  }
+
+  /** Whoever asks for the same id at the same time waits, and finds what the first has begun. */
+  async #oneByOne<T>(id: string, begin: () => Promise<T>): Promise<T> {
+    const before = this.#beginning.get(id)?.catch(() => {}); // told to whoever asked
+    const own = before ? before.then(begin) : begin();
+    this.#beginning.set(id, own);
+    try {
+      return await own;
+    } finally {
+      if (this.#beginning.get(id) === own) this.#beginning.delete(id);
+    }
+  }
+
+  async #create(client: Client, wish: SessionWish, id: string): Promise<Begun> {
     const known = this.#options.records.get(id);
     if (known) return { held: await this.hold(client, id), isNew: false };
-    this.#checkOpen(client);
+    return await this.#withRoom(client, () => this.#createNew(client, wish, id));
+  }
+
+  async #createNew(client: Client, wish: SessionWish, id: string): Promise<Begun> {
     const { host, records, roots, defaults } = this.#options;
     const checked = checkWish(wish, client, { roots, defaults });
     const own = await this.#ownMode(checked.cwd);
@@ -89,14 +121,13 @@ export class ServedSessions {
     }
   }
 
-  async fork(
-    client: Client,
-    from: string,
-    { id, at, name }: { readonly id: string; readonly at: number | undefined; readonly name: string | undefined },
-  ): Promise<{ readonly held: HeldSession; readonly isNew: boolean }> {
+  async #fork(client: Client, from: string, copy: Copy): Promise<Begun> {
     await this.#checkSeen(client, from);
-    if (this.#options.records.get(id)) return { held: await this.hold(client, id), isNew: false };
-    this.#checkOpen(client);
+    if (this.#options.records.get(copy.id)) return { held: await this.hold(client, copy.id), isNew: false };
+    return await this.#withRoom(client, () => this.#forkNew(client, from, copy));
+  }
+
+  async #forkNew(client: Client, from: string, { id, at, name }: Copy): Promise<Begun> {
     const { host, records, roots, defaults } = this.#options;
     // What somebody else was given for the original is no matter of course for this client.
     const cwd = records.get(from)?.wish.cwd ?? (await host.list()).find((one) => one.id === from)?.cwd;
@@ -224,9 +255,8 @@ export class ServedSessions {
       ...options
     }: SubmitOptions & { readonly message: UserMessage; readonly begun?: (session: InteractiveSession) => void },
   ): Promise<{ readonly prompt: AcceptedPrompt; readonly session: InteractiveSession }> {
-    const held = await this.hold(client, id);
+    const held = await this.holdForPrompt(client, id);
     try {
-      this.checkPrompt(client);
       begun?.(held.session);
       const prompt = await held.session.accept(message, options);
       const end = (): void => held.release();
@@ -238,12 +268,38 @@ export class ServedSessions {
     }
   }
 
-  /** May this client have one more prompt at work? */
-  checkPrompt(client: Client): void {
+  /** To give it a prompt: that is counted as one of the client's until the session is released. */
+  async holdForPrompt(client: Client, id: string): Promise<HeldSession> {
+    await this.#checkSeen(client, id);
+    return await this.#withPrompt(client, () => this.hold(client, id));
+  }
+
+  /** The same for a new one. */
+  async createForPrompt(client: Client, wish: SessionWish, id: string): Promise<HeldSession> {
+    return await this.#withPrompt(client, async () => (await this.create(client, wish, id)).held);
+  }
+
+  async #withPrompt(client: Client, hold: () => Promise<HeldSession>): Promise<HeldSession> {
+    const end = this.beginPrompt(client);
+    try {
+      const held = await hold();
+      const release = (): void => {
+        end();
+        held.release();
+      };
+      return { ...held, release };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  /** One more prompt of this client is at work, whosever session it is for. Throws where it may have no more; answers how to say that it is over. */
+  beginPrompt({ name, limits: { prompts: most } }: Client): () => void {
     if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
-    const { prompts: most } = client.limits;
-    if (most === undefined || this.#promptsOf(client.name) < most) return;
-    throw new RuntimeError("limit-reached", `${most} prompts of ${client.name} are at work already`, { retryable: true });
+    if (most !== undefined && this.#prompts.of(name) >= most)
+      throw new RuntimeError("limit-reached", `${most} prompts of ${name} are at work already`, { retryable: true });
+    return this.#prompts.add(name);
   }
 
   async rename(client: Client, id: string, name: string): Promise<void> {
@@ -318,11 +374,10 @@ export class ServedSessions {
     this.#served.get(id)?.questions.attendanceChanged();
   }
 
-  /** Prompts without an outcome: of the sessions of a client, or of all. */
-  #promptsOf(owner?: string): number {
+  /** Prompts without an outcome. */
+  #promptsOf(): number {
     let count = 0;
-    for (const [id, { session }] of this.#served) {
-      if (owner !== undefined && this.#options.records.get(id)?.owner !== owner) continue;
+    for (const { session } of this.#served.values()) {
       count += (session.isExecuting() ? 1 : 0) + session.inbox.filter(({ isHeld }) => !isHeld).length;
     }
     return count;
@@ -341,13 +396,20 @@ export class ServedSessions {
     return may(client, "admin") || owner === client.name || (client.of?.includes(owner) ?? false);
   }
 
-  #checkOpen(client: Client): void {
+  /** Where the client may have one more open: those that are being begun count too. */
+  async #withRoom(client: Client, begin: () => Promise<Begun>): Promise<Begun> {
     if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
     const { sessions: most } = client.limits;
-    if (most === undefined) return;
+    if (most === undefined) return await begin();
     const own = [...this.#served.keys()].filter((id) => this.#options.records.get(id)?.owner === client.name);
-    if (own.length >= most)
+    if (own.length + this.#coming.of(client.name) >= most)
       throw new RuntimeError("limit-reached", `${most} sessions of ${client.name} are open already`, { retryable: true });
+    const end = this.#coming.add(client.name);
+    try {
+      return await begin();
+    } finally {
+      end();
+    }
   }
 
   /** Follows a session from its opening to its end, once. */

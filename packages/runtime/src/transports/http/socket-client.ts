@@ -6,6 +6,7 @@ import { isRecord } from "../../util/is-record.ts";
 import { toSafeJson } from "../../util/jsonl.ts";
 import { createWsHandler, type WsHandler } from "../ws/ws-handler.ts";
 import { type Client, may } from "./client.ts";
+import { type KeyLedger, keyedPrompt } from "./key-ledger.ts";
 import type { Lease } from "./leases.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
 import type { ServedSessions } from "./served-sessions.ts";
@@ -25,6 +26,8 @@ export type SocketOptions = {
   readonly lease: (client: Client, end: () => void) => Lease;
   /** One more message of this client; throws where there are too many. */
   readonly count: (client: Client) => void;
+  /** What the keys of prompts were given with. */
+  readonly keys: KeyLedger;
   readonly maxBufferedBytes: number;
   /** It is dropped when it has taken nothing of what waits for it for so long. */
   readonly stalledMs: number;
@@ -161,6 +164,7 @@ export class SocketClient {
       mayDrive: may(client, "drive"),
       mayAnswer: may(client, "approve"),
       questions: "keep",
+      admit: () => sessions.beginPrompt(client),
       onEnd: (reason) => this.#ended(sessionId, held, reason),
     });
     this.#subscriptions.set(sessionId, { held, handler, goAway: sessions.attend(client, sessionId) });
@@ -179,11 +183,13 @@ export class SocketClient {
     if (!subscription) throw new RuntimeError("usage", "Subscribe to the session first, and name it with sessionId");
     if (envelope["remember"] === "project" && !may(client, "admin"))
       throw new HttpProblem("forbidden", "An answer is remembered for the project only with the scope admin");
-    if (envelope.type === "submit") this.#options.sessions.checkPrompt(client);
     // A key is of this client alone, as in a request.
-    const key = envelope["key"];
-    const own = typeof key === "string" && key !== "" ? JSON.stringify({ ...envelope, key: `${client.name}:${key}` }) : text;
-    subscription.handler.onMessage(own);
+    const { key, prompt, images = [] } = envelope;
+    if (typeof key !== "string" || key === "") return subscription.handler.onMessage(text);
+    const pictures = (Array.isArray(images) ? images : []).map((image: unknown) => ({ type: "image", ...Object(image) }));
+    const content = [{ type: "text", text: prompt }, ...pictures];
+    if (envelope.type === "submit") this.#options.keys.check(client.name, key, keyedPrompt(String(sessionId), content));
+    subscription.handler.onMessage(JSON.stringify({ ...envelope, key: `${client.name}:${key}` }));
   }
 
   #unsubscribe(sessionId: string): boolean {

@@ -114,6 +114,7 @@ export class SocketServer {
       letIn: (token) => identify(request, typeof token === "string" ? token : undefined, { tokens, rules }),
       lease: (one, end) => rules.leases.take(one, end),
       count: (one) => limitRate(one, rules),
+      keys: rules.keys,
       maxBufferedBytes: rules.bufferedBytes,
       stalledMs: rules.stalledMs,
     });

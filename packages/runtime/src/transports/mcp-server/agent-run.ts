@@ -108,8 +108,14 @@ export class AgentRun {
     }
   }
 
+  /** All that goes on in the session. */
   cancel(): void {
     this.#held.session.abort();
+  }
+
+  /** Whoever asked has left: this prompt, and nobody else's. */
+  withdraw(): void {
+    void this.#held.session.withdraw(this.#turnId).catch(() => {}); // a store that failed is told by the outcome
   }
 
   async #read(events: AsyncIterable<AgentEvent>): Promise<void> {

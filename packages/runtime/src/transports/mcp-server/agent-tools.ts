@@ -102,7 +102,7 @@ export class AgentTools {
         for (const { requestId } of news.questions) run.answer(requestId, cannotAsk);
         continue;
       }
-      if (news.type === "left") run.cancel();
+      if (news.type === "left") run.withdraw();
       return toToolAnswer(run, news);
     }
   }
@@ -119,7 +119,7 @@ export class AgentTools {
     }
     const run = this.#runs.get(sessionId);
     if (run && !run.isOver) return wait ? await this.#follow(run, call) : running(run);
-    const held = await this.#host.open(sessionId);
+    const held = await (this.#host.look?.(sessionId) ?? this.#host.open(sessionId));
     try {
       const last = held.session.getMessages().findLast(({ role }) => role === "assistant");
       const text = last ? textOf(last.content) : "";

@@ -31,6 +31,8 @@ export interface McpHost {
   create(wish: McpWish): Promise<HeldSession>;
   /** One that is open, or stored. Rejects with `not-found`. */
   open(sessionId: string): Promise<HeldSession>;
+  /** The same for whoever gives it no prompt; as `open` when absent. */
+  look?(sessionId: string): Promise<HeldSession>;
   list(): Promise<readonly HostedSummary[]>;
   /** What a prompt that begins with a slash may start, in the folder of the server. */
   commands(): Promise<readonly CommandSummary[]>;

@@ -6,17 +6,25 @@ import type { JobGroups } from "./job-groups.ts";
 import type { ClientMessage, ServerReply, TaskInput } from "./messages.ts";
 
 /** Whose requests are answered. */
-export type Asked = { readonly session: InteractiveSession<unknown>; readonly groups: JobGroups | undefined };
+export type Asked = {
+  readonly session: InteractiveSession<unknown>;
+  readonly groups: JobGroups | undefined;
+  /** Throws where nothing more may be begun; answers what to call when that is over. */
+  readonly admit?: (() => () => void) | undefined;
+};
 
 type Request<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
 /** Does what a client asks for. Undefined where the seed knows no answer: whoever gave an `id` is told that it is done. Rejects with the reason of a refusal. */
-export async function answerRequest({ session, groups }: Asked, message: ClientMessage): Promise<ServerReply | undefined> {
+export async function answerRequest(
+  { session, groups, admit = () => () => {} }: Asked,
+  message: ClientMessage,
+): Promise<ServerReply | undefined> {
   switch (message.type) {
     case "submit":
-      return await submit(session, message);
+      return await submit(session, message, admit());
     case "command":
-      return await runCommand(session, message);
+      return await runCommand(session, message, admit());
     case "abort":
       return void session.abort();
     case "cancel-queue":
@@ -81,6 +89,7 @@ function wordsOf(input: TaskInput): string {
 async function submit(
   session: InteractiveSession<unknown>,
   { prompt, images = [], mode, key, id }: Request<"submit">,
+  end: () => void,
 ): Promise<ServerReply | undefined> {
   const message: UserMessage = {
     role: "user",
@@ -91,15 +100,29 @@ async function submit(
   };
   const input = images.length === 0 ? prompt : message;
   if (id === undefined && key === undefined) {
-    await session.submit(input, { mode });
+    await endedBy(session.submit(input, { mode }), end);
     return undefined;
   }
-  const { id: turnId, isRepeated } = await session.accept(input, { mode, key });
+  const accepting = session.accept(input, { mode, key });
+  accepting.then(({ outcome }) => endedBy(outcome, end)).catch(end); // whoever waits for either is told
+  const { id: turnId, isRepeated } = await accepting;
   return { type: "accepted", turnId, repeated: isRepeated };
 }
 
-async function runCommand(session: InteractiveSession<unknown>, { name, args = "" }: Request<"command">): Promise<ServerReply> {
-  const result = await session.executeCommand(name, args);
+async function endedBy<T>(work: Promise<T>, end: () => void): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    end();
+  }
+}
+
+async function runCommand(
+  session: InteractiveSession<unknown>,
+  { name, args = "" }: Request<"command">,
+  end: () => void,
+): Promise<ServerReply> {
+  const result = await endedBy(session.executeCommand(name, args), end);
   if (!result) return { type: "command_result", name, message: `Unknown command: ${name}`, success: false };
   const { message, success, data } = result;
   return { type: "command_result", name, message, success, ...defined({ data }) };

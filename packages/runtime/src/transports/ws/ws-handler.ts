@@ -27,6 +27,8 @@ export type WsHandlerOptions = {
   readonly wholeHistory?: boolean | undefined;
   /** Groups of background tasks that the program keeps itself; those of the session when absent. */
   readonly groups?: JobGroups | undefined;
+  /** Asked before each prompt and command: throws where there may be no more, and answers what to call when it is over. */
+  readonly admit?: (() => () => void) | undefined;
   /** Longest message of a client, in characters; 16 Mi when absent. */
   readonly maxMessageLength?: number | undefined;
   /** How many events may wait for this client; 4,096 when absent. */
@@ -148,7 +150,8 @@ class WsConnection {
     const { id } = message;
     this.#openRequests++;
     try {
-      const reply = await answerRequest({ session: this.#options.session, groups: this.#groups }, message);
+      const { session, admit } = this.#options;
+      const reply = await answerRequest({ session, groups: this.#groups, admit }, message);
       if (reply) this.#reply(reply, id);
       else if (id !== undefined) this.#reply({ type: "ok" }, id);
     } catch (error) {

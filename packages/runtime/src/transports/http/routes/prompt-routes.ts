@@ -3,6 +3,7 @@ import { RuntimeError, toRuntimeError } from "../../../protocol/errors.ts";
 import type { AgentEvent, PromptMode } from "../../../protocol/events.ts";
 import type { InteractiveSession } from "../../../session/interactive-session.ts";
 import type { AcceptedPrompt } from "../../../session/prompts/session-turns.ts";
+import { keyedPrompt } from "../key-ledger.ts";
 import type { Answer, Exchange, Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
 import { ToldEvent } from "../session-channel.ts";
@@ -25,7 +26,7 @@ export const promptRoutes: readonly Route[] = [
     scope: "drive",
     body: schemas.newMessage,
     query: [{ ...wantedTypes, description: `${wantedTypes.description} result and how the stream ends are always told.` }],
-    isKeyed: true,
+    keyed: ({ params, body }) => keyedPrompt(params["id"] ?? "", contentOf(body as NewMessage)),
     answers: {
       200: [
         { description: "How its turn went, or its events up to that", schema: schemas.promptResult },
@@ -34,8 +35,8 @@ export const promptRoutes: readonly Route[] = [
       202: { description: "It is on record and will begin once", schema: schemas.acceptedPrompt },
     },
     async handle(exchange) {
-      const { text = "", content = [{ type: "text", text }], mode, wait = true } = exchange.body as NewMessage; // it fits the schema
-      const message: UserMessage = { role: "user", content };
+      const { mode, wait = true } = exchange.body as NewMessage; // it fits the schema
+      const message: UserMessage = { role: "user", content: contentOf(exchange.body as NewMessage) };
       const wantsEvents = /\btext\/event-stream\b/.test(exchange.request.headers.accept ?? "");
       if (wantsEvents) return await answerWithEvents(exchange, message, mode);
       const { prompt, session } = await accept(exchange, message, mode);
@@ -51,11 +52,11 @@ export const promptRoutes: readonly Route[] = [
     summary: "Words for the running turn, before the model is asked again; a prompt of its own where none runs",
     scope: "drive",
     body: schemas.steering,
-    isKeyed: true,
+    keyed: ({ params, body }) => keyedPrompt(params["id"] ?? "", contentOf(body as NewMessage)),
     answers: { 202: { description: "It is on record", schema: schemas.acceptedPrompt } },
     async handle(exchange) {
-      const { text } = exchange.body as { text: string }; // it fits the schema
-      const { prompt, session } = await accept(exchange, { role: "user", content: [{ type: "text", text }] }, "steer");
+      const content = contentOf(exchange.body as NewMessage); // it fits the schema
+      const { prompt, session } = await accept(exchange, { role: "user", content }, "steer");
       return { status: 202, body: acceptedView(prompt, session) };
     },
   },
@@ -102,6 +103,10 @@ export const promptRoutes: readonly Route[] = [
     },
   },
 ];
+
+function contentOf({ text = "", content = [{ type: "text", text }] }: NewMessage): UserMessage["content"] {
+  return content;
+}
 
 type Accepted = { readonly prompt: AcceptedPrompt; readonly session: InteractiveSession };
 

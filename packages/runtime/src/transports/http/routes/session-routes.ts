@@ -16,7 +16,7 @@ export const sessionRoutes: readonly Route[] = [
     scope: "drive",
     body: schemas.sessionWish,
     isBodyOptional: true,
-    isKeyed: true,
+    keyed: ({ body }) => ({ place: ["session"], what: body ?? {} }),
     answers: {
       201: { description: "It is open", schema: schemas.session },
       200: { description: "The key was given before: that session", schema: schemas.session },
@@ -104,7 +104,7 @@ export const sessionRoutes: readonly Route[] = [
     scope: "drive",
     body: schemas.forkWish,
     isBodyOptional: true,
-    isKeyed: true,
+    keyed: ({ params: { id = "" }, body }) => ({ place: ["fork", id], what: body ?? {} }),
     answers: {
       201: { description: "The copy", schema: schemas.session },
       200: { description: "The key was given before: that copy", schema: schemas.session },

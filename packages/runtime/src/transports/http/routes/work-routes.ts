@@ -31,8 +31,8 @@ export const workRoutes: readonly Route[] = [
     answers: { 200: { description: "What it said", schema: schemas.commandResult } },
     async handle({ sessions, client, params: { id = "", name = "" }, body }) {
       const { args = "" } = (body ?? {}) as { args?: string }; // it fits the schema
-      sessions.checkPrompt(client);
-      const result = await sessions.with(client, id, (session) => session.executeCommand(name, args));
+      const held = await sessions.holdForPrompt(client, id);
+      const result = await held.session.executeCommand(name, args).finally(() => held.release());
       if (!result) throw new RuntimeError("not-found", `There is no command ${name}`);
       return { status: 200, body: result };
     },
