@@ -173,6 +173,8 @@ describe("addresses around the conversation", () => {
     const tag = String(first.headers["etag"]);
     const same = await ground.ask("GET", `/v1/sessions/${id}`, { headers: { "if-none-match": tag } });
     assert.deepEqual([same.status, same.text], [304, ""]);
+    for (const known of [`W/${tag}`, `"other", ${tag}`, "*"])
+      assert.equal((await ground.ask("GET", `/v1/sessions/${id}`, { headers: { "if-none-match": known } })).status, 304, known);
     await ground.ask("PATCH", `/v1/sessions/${id}`, { body: { name: "changed" } });
     assert.equal((await ground.ask("GET", `/v1/sessions/${id}`, { headers: { "if-none-match": tag } })).status, 200);
   });

@@ -74,6 +74,45 @@ describe("the server for clients of others", () => {
     assert.equal((await call("ListTasks", { pageSize: 1000 })).error.code, -32602);
   });
 
+  it("tells the address of its card as it was called, also behind a proxy that does TLS, and that a token is needed", async () => {
+    const ground = await new Ground().start({ isBehindProxy: true, allowedHosts: ["agents.example.com"] });
+    const headers = { host: "agents.example.com", "x-forwarded-proto": "https" };
+    const { json } = await ground.ask("GET", "/.well-known/agent-card.json", { headers });
+    assert.equal(json.supportedInterfaces[0].url, "https://agents.example.com/v1/a2a");
+    assert.deepEqual(json.securitySchemes, { token: { httpAuthSecurityScheme: { scheme: "Bearer" } } });
+  });
+
+  it("tells OpenAI's client that a turn has failed, and not to do it again by itself", async () => {
+    const ground = await new Ground([{ fail: { code: "provider-unavailable", message: "boom" } }, { text: "Never." }]).start();
+    const openai = new OpenAI({ baseURL: `${ground.url}/v1`, apiKey: ground.owner, maxRetries: 2 });
+    await assert.rejects(openai.chat.completions.create(ask("go")), { status: 502, message: /boom/ });
+    const { sessions } = (await ground.ask("GET", "/v1/sessions")).json;
+    assert.equal(sessions.length, 1);
+  });
+
+  it("refuses what an agent cannot give: other answers than one text", async () => {
+    const ground = await new Ground().start();
+    const openai = clientOf(ground);
+    const schema = { type: "json_schema" as const, name: "x", schema: { type: "object" } };
+    await assert.rejects(openai.chat.completions.create({ ...ask("go"), n: 2 }), { status: 400 });
+    const format = { type: "json_schema" as const, json_schema: schema };
+    await assert.rejects(openai.chat.completions.create({ ...ask("go"), response_format: format }), { status: 400 });
+    await assert.rejects(openai.responses.create({ model: "default", input: "x", text: { format: schema } }), { status: 400 });
+    assert.deepEqual((await ground.ask("GET", "/v1/sessions")).json.sessions, []);
+  });
+
+  it("ends the answer of a prompt that somebody takes back before its turn", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
+    const id = await ground.session();
+    const watch = await ground.watch(`/v1/sessions/${id}/events?after=0`);
+    await ground.ask("POST", `/v1/sessions/${id}/messages`, { body: { text: "first", wait: false } });
+    const waiting = clientOf(ground).chat.completions.create(ask("second"), { headers: { "x-session-id": id } });
+    await watch.until(({ type, input }) => type === "prompt.accepted" && JSON.stringify(input).includes("second"));
+    await ground.ask("POST", `/v1/sessions/${id}/cancel`);
+    assert.equal((await waiting).choices[0]?.finish_reason, "length");
+    watch.leave();
+  });
+
   it("lists models to OpenAI's client, the one of the settings first", async () => {
     const ground = await new Ground().start();
     const { data } = await clientOf(ground).models.list();

@@ -111,6 +111,37 @@ const rawCases: readonly RawCase[] = [
   },
   { name: "a parameter that nobody knows", lines: get("/v1/sessions?limits=3", ...good), status: 400 },
   { name: "a parameter that is no number", lines: get("/v1/sessions?limit=1e3", ...good), status: 400 },
+  { name: "an expectation that nobody meets", lines: get("/v1/sessions", ...good, "Expect: 200-ok"), status: 417 },
+  {
+    name: "an offer of HTTP/2, which Java's client makes",
+    lines: get(
+      "/v1/sessions",
+      ...good,
+      "Connection: Upgrade, HTTP2-Settings",
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA",
+    ),
+    status: 200,
+  },
+  {
+    name: "the same with a body",
+    lines: [
+      "POST /v1/sessions HTTP/1.1",
+      ...good,
+      "Connection: Upgrade, HTTP2-Settings",
+      "Upgrade: h2c",
+      "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA",
+      "Content-Type: application/json",
+      "Content-Length: 13",
+    ],
+    body: '{"name":"h2"}',
+    status: 201,
+  },
+  {
+    name: "an offer that hides another Host",
+    lines: get("/v1/sessions", "Host: evil.example", "Connection: Upgrade", "Upgrade: x"),
+    status: 403,
+  },
   { name: "metrics are not for everybody", lines: get("/metrics", "Host: HOST"), status: 401 },
   { name: "metrics", lines: get("/metrics", ...good), status: 200 },
   { name: "readiness", lines: get("/readyz", "Host: HOST"), status: 200 },
@@ -147,6 +178,10 @@ describe("who is let in", () => {
     assert.deepEqual([answer.status, answer.headers["access-control-allow-origin"]], [200, "https://app.example"]);
     const asked = await listed.ask("OPTIONS", "/v1/sessions", { headers, token: null });
     assert.equal(asked.status, 204);
+    const wanted = { ...headers, "access-control-request-headers": "authorization,x-stainless-os" };
+    const told = await listed.ask("OPTIONS", "/v1/chat/completions", { headers: wanted, token: null });
+    assert.equal(told.headers["access-control-allow-headers"], "authorization,x-stainless-os");
+    assert.match(String(answer.headers["access-control-expose-headers"]), /\betag\b.*\bx-session-id\b/);
     const other = await listed.ask("GET", "/v1/sessions", { headers: { origin: "https://app.example.evil" } });
     assert.deepEqual([other.status, other.headers["access-control-allow-origin"]], [403, undefined]);
   });

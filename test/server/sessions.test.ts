@@ -28,6 +28,7 @@ describe("a server of sessions", () => {
     const rest = await ground.ask("GET", `/v1/sessions?limit=1&before=${page.json.next}`);
     assert.deepEqual([page.json.sessions[0].id, rest.json.sessions[0].id].sort(), [id, copied.json.id].sort());
     assert.equal(rest.json.next, undefined);
+    assert.equal((await ground.ask("GET", "/v1/sessions?before=gone")).status, 404, "not the first page again");
     assert.equal((await ground.ask("DELETE", `/v1/sessions/${id}`)).status, 204);
     assert.equal((await ground.ask("GET", `/v1/sessions/${id}`)).status, 404);
     assert.equal((await ground.ask("DELETE", `/v1/sessions/${id}`)).status, 404);

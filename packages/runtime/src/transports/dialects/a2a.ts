@@ -102,14 +102,25 @@ function decodeMessage(value: unknown): { contextId?: string; message: UserMessa
   return { ...(typeof contextId === "string" && contextId !== "" && { contextId }), message: { role: "user", content } };
 }
 
+type CardFacts = {
+  readonly url: string;
+  readonly version: string;
+  /** Requests need a token. */
+  readonly isGuarded?: boolean | undefined;
+};
+
 /** What an agent says of itself, at `/.well-known/agent-card.json`. */
-export function toAgentCard({ url, version }: { readonly url: string; readonly version: string }): object {
+export function toAgentCard({ url, version, isGuarded = false }: CardFacts): object {
   return {
     name: "Outrider",
     description: "Runs coding agents: reads and changes files and runs commands as its own rules allow",
     version,
     supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
     capabilities: { streaming: true, pushNotifications: false },
+    ...(isGuarded && {
+      securitySchemes: { token: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+      securityRequirements: [{ schemes: { token: { list: [] } } }],
+    }),
     defaultInputModes: ["text/plain", "image/png", "image/jpeg"],
     defaultOutputModes: ["text/plain"],
     skills: [

@@ -12,11 +12,11 @@ export type ChatRequest = {
 };
 
 export function decodeChatRequest(body: unknown): ChatRequest {
-  const { model, messages, stream, stream_options: options, tools } = isRecord(body) ? body : {};
+  const given = isRecord(body) ? body : {};
+  const { model, messages, stream, stream_options: options } = given;
   if (!Array.isArray(messages)) throw new RuntimeError("usage", "messages is required");
   if (typeof model !== "string") throw new RuntimeError("usage", "model is required");
-  if (Array.isArray(tools) && tools.length > 0)
-    throw new RuntimeError("usage", "tools cannot be given: the agent has its own, and runs them itself");
+  refuseImpossible(given, given["response_format"]);
   return {
     model,
     isStream: stream === true,
@@ -68,7 +68,8 @@ export class ChatChunks {
 /** The same in one. */
 export function toCompletion({ id, model, created }: Head, pieces: readonly Piece[]): object {
   const end = pieces.findLast((piece) => piece.type === "turn-end");
-  if (end?.type !== "turn-end") throw new RuntimeError("internal", "The turn has no end");
+  if (end?.type !== "turn-end") throw new RuntimeError("closed", "The session was closed before the turn had ended");
+  if (end.outcome.type === "failed") throw new RuntimeError(end.outcome.error.code, end.outcome.error.message);
   const thoughts = pieces.flatMap((piece) => {
     if (piece.type === "call") return [callLine(piece)];
     return piece.type === "block-delta" && piece.kind === "reasoning" ? [piece.text] : [];
@@ -88,10 +89,27 @@ export function callLine({ name, input }: { readonly name: string; readonly inpu
   return `\n[${name} ${words.length > 200 ? `${words.slice(0, 199)}…` : words}]\n`;
 }
 
-function finishOf({ type }: { readonly type: string }): string {
-  return type === "stopped" ? "length" : "stop";
+/** What the client would rely on and not get. What only shapes how the model answers is passed over. */
+export function refuseImpossible({ tools, functions, n }: Readonly<Record<string, unknown>>, format: unknown): void {
+  if ([tools, functions].some((list) => Array.isArray(list) && list.length > 0))
+    throw new RuntimeError("usage", "tools cannot be given: the agent has its own, and runs them itself");
+  if (n !== undefined && n !== null && n !== 1) throw new RuntimeError("usage", "n is 1: an agent does its work once");
+  if (isRecord(format) && format["type"] !== "text")
+    throw new RuntimeError(
+      "usage",
+      "Answers are text: a session with an outputSchema (POST /v1/sessions) answers as a schema wants",
+    );
 }
 
-function toChatUsage({ inputTokens, outputTokens }: Usage): object {
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+/** An answer that was cut short is told as such: by a limit, or by somebody who ended it. */
+function finishOf({ type }: { readonly type: string }): string {
+  return type === "completed" ? "stop" : "length";
+}
+
+function toChatUsage({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): object {
+  return {
+    ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
+    prompt_tokens_details: { cached_tokens: cacheReadTokens },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
 }

@@ -36,7 +36,10 @@ const look: ScriptStep = {
   usage: { inputTokens: 7, outputTokens: 3 },
 };
 const answer: ScriptStep = { text: "Nothing there.", usage: { inputTokens: 10, outputTokens: 2 } };
-const usage = { prompt_tokens: 17, completion_tokens: 5, total_tokens: 22 };
+const usage = {
+  ...{ prompt_tokens: 17, completion_tokens: 5, total_tokens: 22 },
+  ...{ prompt_tokens_details: { cached_tokens: 0 }, completion_tokens_details: { reasoning_tokens: 0 } },
+};
 const messages = [{ role: "user", content: "look" }] as const;
 
 describe("OpenAI's client, chat completions", () => {

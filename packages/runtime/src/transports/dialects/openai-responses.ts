@@ -2,7 +2,7 @@ import type { UserMessage, Usage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import { isRecord } from "../../util/is-record.ts";
-import { callLine } from "./openai-chat.ts";
+import { callLine, refuseImpossible } from "./openai-chat.ts";
 import { toPrompt } from "./openai-conversation.ts";
 import type { BlockKind, Piece } from "./turn-pieces.ts";
 
@@ -20,10 +20,10 @@ export function responseId(sessionId: string, turnId: string): string {
 }
 
 export function decodeResponsesRequest(body: unknown): ResponsesRequest {
-  const { model, input, stream, instructions, tools, previous_response_id: previous } = isRecord(body) ? body : {};
+  const given = isRecord(body) ? body : {};
+  const { model, input, stream, instructions, text, previous_response_id: previous } = given;
   if (typeof model !== "string") throw new RuntimeError("usage", "model is required");
-  if (Array.isArray(tools) && tools.length > 0)
-    throw new RuntimeError("usage", "tools cannot be given: the agent has its own, and runs them itself");
+  refuseImpossible(given, isRecord(text) ? text["format"] : undefined);
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : input;
   if (!Array.isArray(messages)) throw new RuntimeError("usage", "input is required");
   const [, sessionId] = typeof previous === "string" ? (/^resp_([^.]+)\./.exec(previous) ?? []) : [];
@@ -156,9 +156,10 @@ function statusOf({ type }: Outcome): string {
   return type === "completed" ? "completed" : type === "failed" ? "failed" : type === "cancelled" ? "cancelled" : "incomplete";
 }
 
-function toResponseUsage({ inputTokens, outputTokens }: Usage): object {
+function toResponseUsage({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): object {
   return {
     ...{ input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens },
-    ...{ input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+    input_tokens_details: { cached_tokens: cacheReadTokens },
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }

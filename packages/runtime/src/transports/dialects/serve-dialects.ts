@@ -12,6 +12,8 @@ import type { Piece } from "./turn-pieces.ts";
 /** Where the sessions come from that clients of other front ends talk to. Nobody is asked for permission on these ways: rules decide. */
 export interface DialectHost {
   readonly version: string;
+  /** Requests need a token, which is told to those who look for the agent. */
+  readonly isGuarded?: boolean | undefined;
   /** The session of this id, open or stored; a new one where there is none, or none is named. */
   open(wish: { readonly sessionId?: string | undefined; readonly model?: string | undefined }): Promise<HeldSession>;
 }
@@ -43,7 +45,7 @@ export function createDialects(usual?: DialectHost, now: () => number = Date.now
     [
       "GET",
       /^\/\.well-known\/agent-card\.json$/,
-      async (host, request) => json(toAgentCard({ url: new URL("/v1/a2a", request.url).href, version: host.version })),
+      async (host, request) => json(toAgentCard({ ...host, url: new URL("/v1/a2a", request.url).href })),
     ],
   ];
   return {
@@ -66,7 +68,12 @@ async function completeChat(host: DialectHost, request: Request, now: () => numb
   const headers = { [sessionHeader]: turn.sessionId };
   const chunks = new ChatChunks(head, wanted.wantsUsage);
   if (wanted.isStream) return stream(turn, (piece) => chunks.of(piece), { headers, last: "[DONE]" });
-  return json(toCompletion(head, await collect(turn)), { headers });
+  try {
+    return json(toCompletion(head, await collect(turn)), { headers });
+  } catch (error) {
+    // Its work is done as far as it went: OpenAI's clients would do it again by themselves.
+    return problem(error, { ...headers, "x-should-retry": "false" });
+  }
 }
 
 async function respond(host: DialectHost, request: Request, now: () => number): Promise<Response> {
@@ -76,7 +83,10 @@ async function respond(host: DialectHost, request: Request, now: () => number): 
   const events = new ResponseEvents({ id, model: wanted.model, created: Math.floor(now() / 1000) });
   if (wanted.isStream) return stream(turn, (piece) => events.of(piece), { isNamed: true });
   const told = (await collect(turn)).flatMap((piece) => events.of(piece));
-  return json((told.at(-1) as { response: object }).response); // the last event of a turn has it whole
+  const last = told.at(-1) as { readonly response: { readonly status: string } } | undefined; // the last event of a turn has it whole
+  if (last === undefined || last.response.status === "in_progress")
+    throw new RuntimeError("closed", "The session was closed before the turn had ended");
+  return json(last.response);
 }
 
 async function chatUi(host: DialectHost, request: Request, sessionId: string | undefined): Promise<Response> {

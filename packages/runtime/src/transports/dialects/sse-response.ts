@@ -48,14 +48,14 @@ export function json(
 
 const statuses: Partial<Record<ErrorCode, number>> = {
   ...{ usage: 400, config: 400, "no-input": 400, "not-found": 404, busy: 409, "session-locked": 409, "limit-reached": 429 },
-  ...{ closed: 503, "provider-auth": 502, "provider-unavailable": 502 },
+  ...{ closed: 503, "context-overflow": 400, "storage-failed": 507, "provider-timeout": 504 },
 };
 
 /** As clients of these interfaces read it. */
-export function problem(thrown: unknown): Response {
+export function problem(thrown: unknown, more: Readonly<Record<string, string>> = {}): Response {
   const { code, message } = toRuntimeError(thrown);
-  const status = statuses[code] ?? 500;
+  const status = statuses[code] ?? (/^(?:provider|model|output)-/.test(code) ? 502 : 500);
   const type = status < 500 ? "invalid_request_error" : "server_error";
-  const headers: Record<string, string> = status === 429 || status === 503 ? { "retry-after": status === 429 ? "1" : "5" } : {};
+  const headers = { ...more, ...((status === 429 || status === 503) && { "retry-after": status === 429 ? "1" : "5" }) };
   return json({ error: { message, code, type, param: null } }, { status, headers });
 }

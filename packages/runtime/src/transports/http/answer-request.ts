@@ -177,10 +177,18 @@ function preflight(request: IncomingMessage, { origins }: GateOptions): Answer {
     status: 204,
     headers: {
       "access-control-allow-methods": "GET, POST, PATCH, PUT, DELETE",
-      "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id, if-none-match",
+      "access-control-allow-headers": wantedHeaders(request),
       "access-control-max-age": "600",
     },
   };
+}
+
+const usualHeaders = "authorization, content-type, idempotency-key, last-event-id, if-none-match, x-session-id";
+
+/** Clients of other formats have headers of their own. A page that may call the server may send what it likes. */
+function wantedHeaders({ headers }: IncomingMessage): string {
+  const wanted = headers["access-control-request-headers"];
+  return typeof wanted === "string" && /^[\w-]+(?:\s*,\s*[\w-]+)*$/.test(wanted) ? wanted : usualHeaders;
 }
 
 /** Nothing of this is for a browser to guess at, to keep or to frame. */
@@ -199,8 +207,8 @@ function send(request: IncomingMessage, response: ServerResponse, { answer, cors
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
   const isLook = request.method === "GET" || request.method === "HEAD";
   const tag = isLook && status === 200 && text !== undefined ? tagOf(text) : undefined;
-  const tags = (request.headers["if-none-match"] ?? "").split(",").map((one) => one.trim());
-  if (tag !== undefined && tags.includes(tag)) {
+  const tags = (request.headers["if-none-match"] ?? "").split(",").map((one) => one.trim().replace(/^W\//, "")); // a proxy that compresses weakens them
+  if (tag !== undefined && (tags.includes(tag) || tags.includes("*"))) {
     response.writeHead(304, { ...safeHeaders, ...cors, etag: tag });
     response.end();
     return;

@@ -33,8 +33,21 @@ export type ForeignRequest = {
 type ForeignParts = {
   readonly sessions: ServedSessions;
   readonly version: string;
+  /** Something before the server does TLS. */
+  readonly isBehindProxy: boolean;
   readonly warn: (line: string) => void;
 };
+
+/** How the client has called the server: its own addresses are told it in the same way. */
+function schemeOf({ headers, socket }: IncomingMessage, isBehindProxy: boolean): string {
+  if ("encrypted" in socket && socket.encrypted) return "https";
+  if (!isBehindProxy) return "http";
+  const forwarded = String(headers["x-forwarded-proto"] ?? "https")
+    .split(",")
+    .at(-1)
+    ?.trim();
+  return forwarded === "http" ? "http" : "https";
+}
 
 /** Requests in the formats of others, over the sessions of whoever sends them. */
 export class ForeignRequests {
@@ -71,19 +84,20 @@ export class ForeignRequests {
   }
 
   async #answerDialect({ request, client, path, body }: ForeignRequest, signal: AbortSignal): Promise<Response | undefined> {
-    const { sessions, version } = this.#parts;
+    const { sessions, version, isBehindProxy } = this.#parts;
+    const scheme = schemeOf(request, isBehindProxy);
     const dialects = await this.#dialectsOf(client);
     const given = passedHeaders.flatMap((name) => {
       const value = request.headers[name];
       return typeof value === "string" ? [[name, value] as [string, string]] : [];
     });
-    const asked = new Request(new URL(path, `http://${request.headers.host ?? "localhost"}`), {
+    const asked = new Request(new URL(path, `${scheme}://${request.headers.host ?? "localhost"}`), {
       method: request.method ?? "GET",
       headers: given,
       signal,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return await dialects.fetch(asked, { version, open: (wish) => openSession(sessions, client, wish) });
+    return await dialects.fetch(asked, { version, isGuarded: true, open: (wish) => openSession(sessions, client, wish) });
   }
 
   #dialectsOf(client: Client): Promise<Dialects> {

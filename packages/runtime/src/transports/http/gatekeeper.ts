@@ -48,10 +48,13 @@ export function callerOf({ headers, socket }: IncomingMessage, isBehindProxy: bo
   return forwarded || (socket.remoteAddress ?? "socket");
 }
 
+/** What a page is to read beside the body. */
+const exposedHeaders = "etag, location, retry-after, x-session-id, mcp-session-id, x-vercel-ai-ui-message-stream";
+
 /** For pages that were let in: exactly those, and no credentials but the token. */
 export function corsHeaders({ headers: { origin } }: IncomingMessage, origins: ReadonlySet<string>): Record<string, string> {
   if (origin === undefined || !origins.has(origin)) return {};
-  return { "access-control-allow-origin": origin, vary: "Origin" };
+  return { "access-control-allow-origin": origin, "access-control-expose-headers": exposedHeaders, vary: "Origin" };
 }
 
 /** All by which a server that listens there is called on this machine. */

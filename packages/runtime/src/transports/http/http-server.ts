@@ -11,9 +11,10 @@ import { Leases } from "./leases.ts";
 import type { ServerRules } from "./let-in.ts";
 import { Metrics } from "./metrics.ts";
 import type { OpenAcp } from "./acp-wire.ts";
+import { answerWithoutOffer, wantsSocket } from "./other-upgrades.ts";
 import { PageLogins } from "./page/page-logins.ts";
 import type { PageDocument } from "./page/page-routes.ts";
-import { HttpProblem, toRawResponse } from "./problem.ts";
+import { HttpProblem, toProblem, toRawResponse } from "./problem.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ServerParts } from "./route.ts";
 import { ServedSessions } from "./served-sessions.ts";
@@ -93,7 +94,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     remove: options.remove,
   });
   const metrics = createMetrics(sessions);
-  const foreign = new ForeignRequests({ sessions, version, warn });
+  const foreign = new ForeignRequests({ sessions, version, warn, isBehindProxy: options.isBehindProxy ?? false });
   const logins = new PageLogins(tokens);
   const parts: ServerParts = {
     version,
@@ -125,7 +126,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     void answerRequest({ request, response, parts, rules });
   const server = createServer(options, answer);
   const sockets = new SocketServer(parts, rules);
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => void sockets.upgrade(request, socket, head));
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (wantsSocket(request)) void sockets.upgrade(request, socket, head);
+    else answerWithoutOffer(server, request, socket, head);
+  });
   metrics.gauge("websockets", "Connections of /v1/ws and /acp.", () => sockets.size);
   const address = await startListening(server, listen);
   if (listen.type === "tcp")
@@ -180,6 +184,10 @@ function createServer(
     : process.getBuiltinModule("node:http").createServer(ways, answer);
   server.maxConnections = connections;
   server.on("clientError", refuseUnreadable);
+  server.on("checkExpectation", (_request, response: ServerResponse) => {
+    const { status, headers, body } = toProblem(new HttpProblem("expectation-failed", "The only expectation is 100-continue"));
+    response.writeHead(status, { ...headers, connection: "close" }).end(JSON.stringify(body));
+  });
   return server;
 }
 

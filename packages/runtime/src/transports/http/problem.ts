@@ -13,7 +13,8 @@ export type HttpCode =
   | "key-reused"
   | "upgrade-required"
   | "request-timeout"
-  | "headers-too-large";
+  | "headers-too-large"
+  | "expectation-failed";
 
 const statusOfHttpCode: Readonly<Record<HttpCode, number>> = {
   unauthorized: 401,
@@ -27,6 +28,7 @@ const statusOfHttpCode: Readonly<Record<HttpCode, number>> = {
   "upgrade-required": 426,
   "request-timeout": 408,
   "headers-too-large": 431,
+  "expectation-failed": 417,
 };
 
 /** By code, never by the words of a message. */

@@ -94,7 +94,7 @@ export class SocketClient {
     if (this.#isOver) return;
     if (isBinary) return this.close(1003, "Messages are texts");
     if (this.#waiting >= mostWaiting)
-      return this.#refuse({}, new RuntimeError("busy", "Too many messages at once", { retryable: true }));
+      return this.#refuse(readEnvelope(String(data)), new RuntimeError("busy", "Too many messages at once", { retryable: true }));
     this.#waiting++;
     this.#before = this.#before.then(() => this.#take(String(data))).finally(() => this.#waiting--);
   }
@@ -250,6 +250,15 @@ function parseEnvelope(text: string): Envelope {
     throw new RuntimeError("usage", "Invalid JSON");
   }
   return isRecord(value) ? value : {};
+}
+
+/** Of a message that is refused anyway: whose it is. */
+function readEnvelope(text: string): Envelope {
+  try {
+    return parseEnvelope(text);
+  } catch {
+    return {};
+  }
 }
 
 function withId(id: unknown): { readonly id?: string | number } {

@@ -1,4 +1,5 @@
 import type { HeldSession } from "../../../hosting/session-host.ts";
+import { RuntimeError } from "../../../protocol/errors.ts";
 import type { JsonObject } from "../../../protocol/content.ts";
 import { randomUuid } from "../../../util/unique-ids.ts";
 import type { Answer, Exchange, Route } from "../route.ts";
@@ -54,6 +55,8 @@ export const sessionRoutes: readonly Route[] = [
       const all = await sessions.list(client);
       const before = query.get("before");
       const start = before === null ? 0 : all.findIndex(({ id }) => id === before) + 1;
+      if (before !== null && start === 0)
+        throw new RuntimeError("not-found", `There is no session ${before}: begin with the first page`);
       const page = all.slice(start, start + limit);
       const last = page.at(-1);
       const hasMore = last !== undefined && start + limit < all.length;

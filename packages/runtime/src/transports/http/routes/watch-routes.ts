@@ -77,7 +77,7 @@ function positionOf({ query, request }: Exchange): number | undefined {
   const given = (Array.isArray(header) ? header[0] : header) ?? query.get("after") ?? undefined; // a browser that comes back knows better
   if (given === undefined) return undefined;
   const position = Number(given);
-  if (given.trim() === "" || !Number.isSafeInteger(position) || position < 0)
+  if (!/^\d+$/.test(given) || !Number.isSafeInteger(position))
     throw new HttpProblem("bad-request", "A position is the number of an event");
   return position;
 }
