@@ -1,4 +1,4 @@
-import type { BackgroundTaskState } from "../protocol/background-task.ts";
+import type { BackgroundTaskMetadata, BackgroundTaskState } from "../protocol/background-task.ts";
 import type { Usage } from "../protocol/content.ts";
 import type { Denial, WorktreeFacts } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
@@ -99,6 +99,8 @@ export type ScheduleSpec = {
   readonly recurring: boolean;
   readonly instruction: string;
   readonly cwd: string;
+  /** What is kept with the task. */
+  readonly metadata?: BackgroundTaskMetadata | undefined;
 };
 
 /** What to wait for: that the task ends, that it prints anything more, or a line of which `matches` says yes. */

@@ -5,13 +5,14 @@ import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
 /** What a wake-up is known by among schedules. */
 const wakeUp = "wake-up";
+const wakeUpMark = "wakeUp";
 
 export async function createCron({ cron, prompt, recurring = true }: CronCreateInput, context: ToolContext): Promise<ToolOutput> {
   const tasks = await backgroundOf(context);
   const label = firstLine(prompt);
   const spec = { callId: context.callId, label, cronExpression: cron, recurring, instruction: prompt };
-  const { id, nextFireAt } = await tasks.schedule({ ...spec, cwd: context.workspace.root });
-  return say(`Planned as ${id}; it comes ${recurring ? "next" : "once"} at ${nextFireAt ?? "no known time"}.`);
+  const { id, nextFireAt, schedule } = await tasks.schedule({ ...spec, cwd: context.workspace.root });
+  return say(`Planned as ${id}; it comes ${schedule?.recurring ? "next" : "once"} at ${nextFireAt ?? "no known time"}.`);
 }
 
 export async function listCrons(context: ToolContext): Promise<ToolOutput> {
@@ -42,7 +43,8 @@ export async function scheduleWakeup(input: WakeupInput, context: ToolContext): 
   const at = new Date(Date.now() + delaySeconds * 1000).toISOString();
   const spec = { callId: context.callId, label: reason?.trim() || wakeUp, cronExpression: at, recurring: false };
   const instruction = prompt ?? `You wanted to be woken now${reason === undefined ? "" : `: ${reason}`}.`;
-  const { id } = await tasks.schedule({ ...spec, instruction, cwd: context.workspace.root });
+  const more = { instruction, cwd: context.workspace.root, metadata: { [wakeUpMark]: true } };
+  const { id } = await tasks.schedule({ ...spec, ...more });
   return say(`You are woken at ${at} as ${id}. End your turn.`);
 }
 
@@ -50,9 +52,9 @@ function open(tasks: BackgroundTasks): BackgroundTaskState[] {
   return tasks.list().filter(({ kind, completedAt }) => kind === "scheduled" && completedAt === undefined);
 }
 
-/** Once, at a moment. */
-function isWakeUp({ schedule }: BackgroundTaskState): boolean {
-  return schedule?.recurring === false && /^\d{4}-/.test(schedule.cronExpression);
+/** And none that CronCreate planned for a moment. */
+function isWakeUp({ metadata }: BackgroundTaskState): boolean {
+  return metadata?.[wakeUpMark] === true;
 }
 
 function lineOf({ id, schedule, status, nextFireAt }: BackgroundTaskState): string {

@@ -43,10 +43,12 @@ export async function sendMessage({ to, message }: SendMessageInput, context: To
   const { callId, tasks } = context;
   if (!tasks?.agents) throw new ToolFailure("There are no agents here.");
   const { how, task } = await (await tasks.agents()).send({ callId, agentId: to, prompt: message });
-  const words =
-    how === "heard"
-      ? `${task.id} is at work and reads the message with its next step.`
-      : `${task.id} had ended; it works again in the background, with all it knew and this message. You are told when it has finished.`;
+  const heard =
+    task.status === "queued"
+      ? `${task.id} waits for others to end, and reads the message after its first step.`
+      : `${task.id} is at work and reads the message with its next step.`;
+  const resumed = `${task.id} had ended; it works again in the background, with all it knew and this message. You are told when it has finished.`;
+  const words = how === "heard" ? heard : resumed;
   return { content: [{ type: "text", text: words }], details: { backgroundTaskId: task.id } };
 }
 

@@ -32,7 +32,7 @@ export type AgentStart = {
 
 /** Runs an agent as a task: what it says goes to a file, what it does to whoever watches. Resolves when it has begun, rejects when it cannot. */
 export async function startAgentTask(
-  { start: { taskId, request, emit }, files, inbox, gate, redactor, send }: AgentStart,
+  { start: { taskId, request, emit, signal }, files, inbox, gate, redactor, send }: AgentStart,
   run: (signal: AbortSignal, beside: Beside) => Promise<TaskEnd>,
 ): Promise<RunningTask> {
   const controller = new AbortController();
@@ -48,6 +48,8 @@ export async function startAgentTask(
     onBegan = resolve;
   });
   const abort = (): void => controller.abort(new TurnAborted("abort"));
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   const ending = run(controller.signal, {
     outputFile: output.path,
     began: onBegan,
@@ -56,6 +58,7 @@ export async function startAgentTask(
       watch.hear(event);
     },
     takeInput: () => inbox.take(),
+    endInput: () => inbox.close(),
     onInput: (listener) => inbox.listen(listener),
     pass: emit,
     interrupt: abort,
@@ -107,8 +110,6 @@ type Watching = Pick<BackgroundTaskStart, "emit"> & {
 class AgentWatch {
   readonly #options: Watching;
   readonly #deltas: ReturnType<typeof tellLater>;
-  /** Calls that wait for an answer, and the question of the first of them. */
-  readonly #asking = new Set<string>();
   #touched = 0;
 
   constructor(options: Watching) {
@@ -132,11 +133,8 @@ class AgentWatch {
         return emit({ type: "background_task_tool_end", toolName: event.name, success: event.status === "ok" });
       case "permission.requested":
         if (!this.#options.isAsked(event.requestId)) return; // it is denied at once
-        this.#asking.add(event.callId);
-        if (this.#asking.size > 1) return;
         return emit({ type: "background_task_permission_request", requestId: event.requestId, toolName: event.tool });
       case "permission.resolved":
-        if (!this.#asking.delete(event.callId) || this.#asking.size > 0) return;
         return emit({
           type: "background_task_permission_resolved",
           requestId: event.requestId,

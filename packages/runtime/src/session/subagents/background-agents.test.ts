@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { createMemoryStore } from "../../journal/memory-store.ts";
@@ -440,6 +441,86 @@ describe("SendMessage", () => {
       ["user", "assistant", "user", "assistant"],
     );
     assert.equal(eventsOf(events, "turn.started").length, 3);
+  });
+
+  it("reaches an agent that still waits for others to end, when it works", async () => {
+    const stuck = gate();
+    const provider = cast({
+      parent: inOrder(
+        { calls: Array.from({ length: 17 }, (_, at) => inBackground(`Look ${at}`, { name: `scout-${at}` })) },
+        call("SendMessage", { to: "scout-16", message: "Look at m.txt too." }),
+        { text: "Told it." },
+      ),
+      child: async (request) => {
+        await stuck.opened;
+        return { text: lastWords(request) };
+      },
+    });
+    const { session, events, close } = open(provider, { wakes: false });
+    await session.submit("go");
+    assert.equal(session.getBackgroundTask("agent_17")?.status, "queued");
+    assert.match(JSON.stringify(eventsOf(events, "tool.ended").at(-1)?.result.content), /agent_17 waits .* reads the message/);
+    stuck.open();
+    await session.finishBackgroundTasks();
+    await close();
+    const outputs = eventsOf(events, "background.ended").map(({ task: { id, result } }) => `${id} ${result?.output}`);
+    assert.ok(outputs.includes("agent_17 Look at m.txt too."), outputs.join("\n"));
+    assert.equal(outputs.length, 17);
+  });
+
+  it("to an agent that hears nothing more, and has not ended, has it go on after its end", async () => {
+    const settling = gate();
+    const settled = gate();
+    const repository = mkdtempSync(join(folder, "repository-"));
+    for (const args of [
+      ["init", "-q"],
+      ["commit", "-q", "--allow-empty", "-m", "first"],
+    ])
+      execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: repository });
+    const hold = async () => {
+      settling.open();
+      await settled.opened;
+      return {};
+    };
+    const provider = cast({
+      parent: inOrder({ calls: [inBackground("Look", { isolation: "worktree" })] }, { text: "Ok." }),
+      child: (request) => ({ text: `Heard: ${lastWords(request)}` }),
+    });
+    const options = { cwd: repository, wakes: false, hooks: { WorktreeRemove: [{ hooks: [hold] }] } };
+    const { session, events, close } = open(provider, options);
+    await session.submit("go");
+    await settling.opened;
+    const sending = session.sendBackgroundTask("agent_1", "One more thing.");
+    settled.open();
+    await sending;
+    await session.finishBackgroundTasks();
+    await close();
+    assert.deepEqual(
+      eventsOf(events, "task.ended").map(({ outcome }) => outcome.text),
+      ["Heard: Look", "Heard: One more thing."],
+    );
+  });
+
+  it("to an agent that was ended before it had begun says so", async () => {
+    const stuck = gate();
+    const provider = cast({
+      parent: inOrder(
+        { calls: Array.from({ length: 17 }, () => inBackground("Look")) },
+        call("TaskStop", { task_id: "agent_17" }),
+        call("SendMessage", { to: "agent_17", message: "More." }),
+        { text: "Ok." },
+      ),
+      child: async () => {
+        await stuck.opened;
+        return { text: "Late." };
+      },
+    });
+    const { session, events, close } = open(provider, { wakes: false });
+    await session.submit("go");
+    stuck.open();
+    await close();
+    const said = JSON.stringify(eventsOf(events, "tool.ended").at(-1)?.result.content);
+    assert.match(said, /agent_17 was ended before it had begun: it knows nothing\. Start another one\./);
   });
 
   it("to nobody says who there is, and a subagent does not have it", async () => {

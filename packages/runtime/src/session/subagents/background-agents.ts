@@ -8,27 +8,36 @@ import { isTerminal } from "../../tasks/background/task-status.ts";
 import type { AgentTasks, ResumeSpec, StartedTask, TaskSpec } from "../../tasks/task.ts";
 import { ToolFailure } from "../../tools/tool.ts";
 import { defined } from "../../util/defined.ts";
-import type { TaskRegistry } from "../tasks/task-registry.ts";
+import type { AgentStarter, TaskRegistry } from "../tasks/task-registry.ts";
 import { startAgentTask } from "./agent-task.ts";
 import type { Subagents, TurnPlace } from "./subagents.ts";
 
 type AddedInput = Omit<EventBody<"input.added">, "type">;
 
-/** What running agents of a session were told and have not heard yet, and by which names they are known. */
+type Inbox = { readonly inputs: AddedInput[]; listener?: () => void };
+
+/** What agents of a session were told and have not heard yet, and by which names they are known. */
 export class AgentInboxes {
-  readonly #waiting = new Map<string, { readonly inputs: AddedInput[]; listener?: () => void }>();
+  readonly #waiting = new Map<string, Inbox>();
   readonly #ids = new Map<string, string>();
 
-  open(taskId: string): { take(): readonly AddedInput[]; listen(listener: () => void): void; close(): void } {
-    const waiting: { readonly inputs: AddedInput[]; listener?: () => void } = { inputs: [] };
-    this.#waiting.set(taskId, waiting);
+  /** From now on it can be told something; it hears it when it works. */
+  open(taskId: string): void {
+    this.#waiting.set(taskId, { inputs: [] });
+  }
+
+  of(taskId: string): { take(): readonly AddedInput[]; listen(listener: () => void): void } {
+    const inbox = this.#waiting.get(taskId);
     return {
-      take: () => waiting.inputs.splice(0),
+      take: () => inbox?.inputs.splice(0) ?? [],
       listen(listener) {
-        waiting.listener = listener;
+        if (inbox) inbox.listener = listener;
       },
-      close: () => void this.#waiting.delete(taskId),
     };
+  }
+
+  close(taskId: string): void {
+    this.#waiting.delete(taskId);
   }
 
   /** False where nobody reads it any more. */
@@ -47,6 +56,8 @@ export class AgentInboxes {
     return this.#ids.get(named) ?? named;
   }
 }
+
+type FoundAgent = { readonly taskId: string; readonly goesOn: TaskSpec; readonly past: readonly AgentEvent[] };
 
 export type BackgroundAgentsOptions = {
   readonly subagents: Subagents;
@@ -76,19 +87,37 @@ export class BackgroundAgents implements AgentTasks {
   }
 
   async resumeInBackground(spec: ResumeSpec): Promise<BackgroundTaskState> {
-    const { taskId, goesOn, past } = await this.#find(spec);
-    this.#refuseRunning(taskId);
-    this.#forget(taskId);
-    return await this.#spawn(goesOn, { taskId, past });
+    const found = await this.#find(spec);
+    this.#refuseRunning(found.taskId);
+    return await this.#goOn(found);
   }
 
   async send(spec: ResumeSpec): ReturnType<AgentTasks["send"]> {
-    const { inboxes, registry } = this.#options;
+    const { inboxes, registry, subagents } = this.#options;
     const taskId = inboxes.idOf(spec.agentId);
+    if (registry.manager.get(taskId)?.kind === "process")
+      throw new ToolFailure(`${taskId} is a command. TaskInput writes to its standard input.`);
+    const heard = await this.#tell(taskId, spec.prompt);
+    if (heard) return { how: "heard", task: heard };
+    const found = await this.#find(spec);
+    if (subagents.isRunning(found.taskId)) this.#refuseRunning(found.taskId);
+    const late = await this.#tell(found.taskId, spec.prompt); // somebody else may have had it go on meanwhile
+    return late ? { how: "heard", task: late } : { how: "resumed", task: await this.#goOn(found) };
+  }
+
+  /** Undefined where it has ended. One that is just ending, and hears nothing any more, is waited for. */
+  async #tell(taskId: string, text: string): Promise<BackgroundTaskState | undefined> {
+    const { inboxes, registry } = this.#options;
     const task = registry.manager.get(taskId);
-    if (task?.kind === "process") throw new ToolFailure(`${taskId} is a command. TaskInput writes to its standard input.`);
-    if (task && !isTerminal(task.status) && inboxes.put(taskId, spec.prompt)) return { how: "heard", task };
-    return { how: "resumed", task: await this.resumeInBackground(spec) };
+    if (!task || isTerminal(task.status)) return undefined;
+    if (inboxes.put(taskId, text)) return task;
+    await registry.manager.wait(taskId).catch(() => {}); // however it ends
+    return undefined;
+  }
+
+  #goOn({ taskId, goesOn, past }: FoundAgent): Promise<BackgroundTaskState> {
+    this.#forget(taskId);
+    return this.#spawn(goesOn, { taskId, past });
   }
 
   #refuseRunning(taskId: string): void {
@@ -120,27 +149,31 @@ export class BackgroundAgents implements AgentTasks {
       ...defined({ model, isolation }),
       metadata: { callId, runId, ...defined({ name, agentId: taskId }) },
     };
-    const task = await registry.startAgent(request, async (start, files) => {
-      const inbox = inboxes.open(start.taskId);
+    const start: AgentStarter["start"] = async (given, files) => {
+      const id = given.taskId;
+      const { gate, redactor } = place.deps;
+      const inbox = { ...inboxes.of(id), close: () => inboxes.close(id) };
+      const send = async (text: string): Promise<void> => void (await this.send({ callId, agentId: id, prompt: text }));
       try {
-        const { gate, redactor } = place.deps;
-        const send = async (text: string): Promise<void> =>
-          void (await this.send({ callId, agentId: start.taskId, prompt: text }));
-        return await startAgentTask({ start, files, inbox, gate, redactor, send }, (signal, beside) =>
-          subagents.runTo(signal, { taskId: start.taskId, spec, past, runId, beside }, place),
+        return await startAgentTask({ start: given, files, inbox, gate, redactor, send }, (signal, beside) =>
+          subagents.runTo(signal, { taskId: id, spec, past, runId, beside }, place),
         );
       } catch (error) {
         inbox.close();
         throw error;
       }
-    });
+    };
+    const named = (id: string): void => {
+      inboxes.open(id);
+      inboxes.introduce(id, name);
+    };
+    const task = await registry.startAgent(request, { named, start });
     if (task.status === "failed") throw new ToolFailure(task.error?.message ?? "The agent could not be started.");
-    inboxes.introduce(task.id, name);
     return task;
   }
 
   /** What an agent was and did, by the record. */
-  async #find(spec: ResumeSpec): Promise<{ taskId: string; goesOn: TaskSpec; past: readonly AgentEvent[] }> {
+  async #find(spec: ResumeSpec): Promise<FoundAgent> {
     const { place, inboxes, subagents } = this.#options;
     if (!subagents.areOnRecord) throw new ToolFailure("Agents do not go on here once they have ended. Start another one.");
     const events = await place.readEvents();
@@ -148,6 +181,8 @@ export class BackgroundAgents implements AgentTasks {
     const taskId = named?.taskId ?? inboxes.idOf(spec.agentId);
     const past = events.filter((event) => event.taskId === taskId);
     const started = past.findLast((event) => event.type === "task.started");
+    if (!started && this.#options.registry.manager.get(taskId)?.kind === "agent")
+      throw new ToolFailure(`${taskId} was ended before it had begun: it knows nothing. Start another one.`);
     if (!started) throw new ToolFailure(`There is no agent ${JSON.stringify(spec.agentId)}. ${agentsIn(events)}`);
     const agent = place.agents.find(({ name }) => name === started.agent);
     if (!agent)

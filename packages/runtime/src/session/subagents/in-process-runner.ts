@@ -46,7 +46,6 @@ class SessionJob implements SubagentJobHandle {
   readonly #log: JobLog;
   readonly #logger: SubagentLogger | undefined;
   readonly #emit: (event: BackgroundTaskRunnerEvent) => void;
-  readonly #asking = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
   #usage: Usage = { ...noUsage };
   #isWorking = true;
@@ -156,12 +155,8 @@ class SessionJob implements SubagentJobHandle {
         return this.#emit({ type: "background_task_tool_end", toolName: event.name, success: event.status === "ok" });
       case "permission.requested":
         if (!this.#session.openPermission(event)) return; // it was denied at once
-        this.#asking.add(event.requestId);
-        if (this.#asking.size === 1)
-          this.#emit({ type: "background_task_permission_request", requestId: event.requestId, toolName: event.tool });
-        return;
+        return this.#emit({ type: "background_task_permission_request", requestId: event.requestId, toolName: event.tool });
       case "permission.resolved":
-        if (!this.#asking.delete(event.requestId) || this.#asking.size > 0) return;
         return this.#emit({
           type: "background_task_permission_resolved",
           requestId: event.requestId,

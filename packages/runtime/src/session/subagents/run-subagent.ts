@@ -133,6 +133,7 @@ async function work(run: SubagentRun, options: SubagentOptions, { worktree, own 
       report = together(report, await turn(await transcriptOf(run)));
       late = beside?.takeInput() ?? [];
     }
+    beside?.endInput();
     const end = {
       outcome: report.outcome,
       usage: report.usage,

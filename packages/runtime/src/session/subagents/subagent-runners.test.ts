@@ -156,6 +156,45 @@ describe("an agent in a process of its own", () => {
   });
 });
 
+describe("a process that works for an agent", () => {
+  /** A worker that starts a program holding its pipes, and dies. */
+  const dying = (options: string): string => {
+    const folder = newFolder();
+    const module = join(folder, "worker.mjs");
+    const script = `import { spawn } from "node:child_process";
+      const child = spawn("sleep", ["600"], { stdio: ["ignore", "ignore", "inherit"], ${options} });
+      process.on("message", () => {
+        process.send({ type: "event", event: { type: "background_task_text_delta", delta: String(child.pid) } });
+        setTimeout(() => process.kill(process.pid, "SIGKILL"), 20);
+      });
+      process.send({ type: "ready" });`;
+    writeFileSync(module, script);
+    return module;
+  };
+  const isAlive = (pid: number): boolean => {
+    try {
+      process.kill(pid, 0);
+      return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+
+  for (const [whose, options] of [
+    ["of its group", ""],
+    ["that left its group", "detached: true"],
+  ] as const)
+    it(`is missed when it dies, though a program ${whose} holds its pipes`, async () => {
+      const runner = createChildProcessSubagentRunner({ module: dying(options), execArgv: [], graceMs: 200 });
+      const manager = new SubagentManager({ runner });
+      const job = await manager.spawn(request("say Hello"));
+      await assert.rejects(manager.wait(job.id), /The process of the agent ended by SIGKILL/);
+      const pid = Number((await manager.readLog(job.id)).lines[0]?.replace("[stdout] ", ""));
+      assert.equal(isAlive(pid), options !== "");
+      if (options !== "") process.kill(pid, "SIGKILL");
+    });
+});
+
 describe("an agent in this process", () => {
   it("works beside many others, as many as may at the same time", async () => {
     const count = 40;
@@ -287,4 +326,35 @@ describe("subagentRunnerFactory", () => {
       true,
     );
   });
+
+  for (const where of ["that somebody waits for", "in the background"] as const)
+    it(`asks the session what an agent ${where} is permitted`, async () => {
+      const cwd = newFolder();
+      const provider = cast({
+        parent: (step) =>
+          step.messages.length === 1
+            ? { calls: [task("write made.txt", { run_in_background: where === "in the background" })] }
+            : { text: lastWords(step) },
+        child: play,
+      });
+      const { session, events, close } = open(provider, {
+        cwd,
+        answersPermissions: true,
+        subagentRunnerFactory: createInProcessSubagentRunner,
+        agents: [reader],
+      });
+      const statuses: unknown[] = [];
+      session.on("permission_request", ({ requestId, toolName, taskId = "" }) => {
+        setImmediate(() => {
+          statuses.push([toolName, session.getBackgroundTask(taskId)?.status]);
+          session.answerPermission(requestId, "allow");
+        });
+      });
+      await session.submit("go");
+      await session.finishBackgroundTasks();
+      await close();
+      assert.equal(existsSync(join(cwd, "made.txt")), true);
+      assert.deepEqual(statuses, [["Write", where === "in the background" ? "waiting_permission" : undefined]]);
+      assert.equal(eventsOf(events, "permission.resolved").filter(({ taskId }) => taskId !== undefined).length, 1);
+    });
 });

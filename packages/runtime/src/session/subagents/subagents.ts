@@ -67,6 +67,8 @@ export type Beside = {
   hear(event: EventBody): void;
   /** What it was told since it was last asked for. */
   takeInput(): readonly Omit<EventBody<"input.added">, "type">[];
+  /** It hears nothing more: whoever tells it something from now on has it go on after its end. */
+  endInput(): void;
   /** Calls back when there is something to take. */
   onInput(listener: () => void): void;
   /** What a runner of the program tells of it. */

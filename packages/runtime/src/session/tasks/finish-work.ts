@@ -51,7 +51,7 @@ export async function finishWork({ work, ceilings, emit, cancelled }: Finishing)
 
 /** A schedule that comes again and again would be waited for without end. */
 function isAwaited({ status, schedule }: BackgroundTaskState): boolean {
-  return status === "running" || schedule === undefined || (schedule.recurring === false && status === "sleeping");
+  return schedule === undefined || (schedule.recurring === false && status !== "paused");
 }
 
 /** What comes only while somebody has the session open is not to be waited for in vain. */

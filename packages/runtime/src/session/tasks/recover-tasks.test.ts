@@ -80,6 +80,42 @@ describe("what a killed process leaves of its tasks", () => {
     assert.deepEqual(recoverTasks(journal(...early), restart), { untold: [], ended: [], asleep: [] });
   });
 
+  it("is a schedule that goes on; what had come and was not told of comes again, what was told of does not", () => {
+    const once = { cronExpression: "0 9 * * *", recurring: false };
+    const schedule = (id: string, change: Partial<BackgroundTaskState>): BackgroundTaskState =>
+      task(id, { kind: "scheduled", schedule: { cronExpression: "every 10m" }, ...change });
+    const due = "2026-11-17T00:30:00.000Z";
+    const hadCome = (id: string, change: Partial<BackgroundTaskState> = {}): EventBody[] => [
+      { type: "background.created", task: schedule(id, { ...change, status: "queued" }) },
+      { type: "background.started", task: schedule(id, change) },
+      { type: "background.updated", task: schedule(id, { ...change, status: "sleeping", nextFireAt: due }) },
+      { type: "background.updated", task: schedule(id, change) },
+    ];
+    const past = journal(
+      ...[...hadCome("scheduled_1"), ...hadCome("scheduled_2"), ...hadCome("scheduled_3", { schedule: once })],
+      ...[...hadCome("scheduled_4", { schedule: once }), ...hadCome("scheduled_5")],
+      { type: "background.started", task: schedule("scheduled_6", { schedule: once }) },
+      { type: "turn.started", input: userText("due"), tasks: ["scheduled_2", "scheduled_4"] },
+      created("process_7", { parentTaskId: "scheduled_5", status: "completed" }),
+    );
+    const { asleep, ended: over } = recoverTasks(past, restart);
+    assert.deepEqual(
+      asleep.map(({ id, nextFireAt }) => [id, nextFireAt]),
+      [
+        ["scheduled_1", due],
+        ["scheduled_2", undefined],
+        ["scheduled_3", due],
+        ["scheduled_5", undefined],
+        ["scheduled_6", undefined],
+      ],
+    );
+    assert.deepEqual(over.map(short), ["scheduled_4 completed It came once"]);
+    assert.deepEqual(
+      over.map(({ unread }) => unread),
+      [false],
+    );
+  });
+
   it("are names that nothing else gets, also where an earlier agent went on last", () => {
     const goesOn = created("agent_1", { metadata: { agentId: "agent_1" } });
     assert.equal(lastNumber(journal(created("agent_1"), created("process_2"), goesOn)), 2);

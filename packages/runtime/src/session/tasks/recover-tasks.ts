@@ -49,24 +49,64 @@ export function recoverTasks(events: StoredEvents, at: string): RecoveredTasks {
   const open = new Map<string, BackgroundTaskState>();
   /** Agents that came to their end before the list of tasks heard of it. */
   const finished = new Map<string, BackgroundTaskState>();
+  const times = new ScheduledTimes();
   for (const event of events.ofAfter(Math.max(lastCopied, lastIdle(events)), ...kinds, ...alsoTelling)) {
     if (event.type === "turn.started" || event.type === "input.added") {
-      for (const id of event.tasks ?? []) if (isEnded(open.get(id))) open.delete(id);
+      for (const id of event.tasks ?? []) {
+        times.told(id);
+        if (isEnded(open.get(id))) open.delete(id);
+      }
     } else if (event.type === "task.ended") {
       const task = open.get(event.taskId);
       if (task && !isEnded(task)) finished.set(task.id, toFinished(task, event));
     } else if (event.type === "background.closed") open.delete(event.id);
-    else if (isTerminal(event.task.status) && !event.task.unread) open.delete(event.task.id);
-    else open.set(event.task.id, event.task);
+    else {
+      times.hear(event.task);
+      if (isTerminal(event.task.status) && !event.task.unread) open.delete(event.task.id);
+      else open.set(event.task.id, event.task);
+    }
     if (event.type === "background.created") finished.delete(event.task.id); // it works again
   }
   const all = [...open.values()];
-  const isAsleep = (task: BackgroundTaskState): boolean => task.schedule !== undefined && !isEnded(task);
+  const schedules = all.filter((task) => task.schedule !== undefined && !isEnded(task));
+  const cut = all.filter((task) => !isEnded(task) && task.schedule === undefined);
   return {
-    asleep: all.filter(isAsleep),
-    ended: all.filter((task) => !isEnded(task) && !isAsleep(task)).map((task) => finished.get(task.id) ?? toStale(task, at)),
+    asleep: schedules.filter((task) => !times.isOver(task)).map((task) => times.rearmed(task)),
+    ended: [
+      ...cut.map((task) => finished.get(task.id) ?? toStale(task, at)),
+      ...schedules.filter((task) => times.isOver(task)).map((task) => toCome(task, at)),
+    ],
     untold: all.filter(isEnded),
   };
+}
+
+/** When schedules were to come, and whether what was to be done then was begun. */
+class ScheduledTimes {
+  readonly #due = new Map<string, string>();
+  readonly #told = new Set<string>();
+
+  hear({ id, status, nextFireAt, parentTaskId }: BackgroundTaskState): void {
+    if (parentTaskId !== undefined) this.told(parentTaskId); // its command was started
+    if (status !== "sleeping" || nextFireAt === undefined) return;
+    this.#due.set(id, nextFireAt);
+    this.#told.delete(id);
+  }
+
+  told(id: string): void {
+    this.#due.delete(id);
+    this.#told.add(id);
+  }
+
+  /** It comes once, and has come. */
+  isOver({ id, status, schedule }: BackgroundTaskState): boolean {
+    return status === "running" && schedule?.recurring === false && this.#told.has(id);
+  }
+
+  /** One whose time had come, and of which nobody was told, has this time still before it. */
+  rearmed(task: BackgroundTaskState): BackgroundTaskState {
+    const nextFireAt = this.#due.get(task.id);
+    return task.status === "running" && nextFireAt !== undefined ? { ...task, nextFireAt } : task;
+  }
 }
 
 function isEnded(task: BackgroundTaskState | undefined): boolean {
@@ -80,6 +120,11 @@ function toFinished(task: BackgroundTaskState, { at, ...end }: AgentEvent<"task.
   } catch (error) {
     return { ...ended, status: "failed", error: toBackgroundTaskError(error).toJSON() };
   }
+}
+
+function toCome(task: BackgroundTaskState, at: string): BackgroundTaskState {
+  const result = { taskId: task.id, kind: task.kind, output: "It came once" };
+  return { ...task, status: "completed", updatedAt: at, completedAt: at, unread: false, result };
 }
 
 /** How such a task is remembered: nobody can say how it went. */

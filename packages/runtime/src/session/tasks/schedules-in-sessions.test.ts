@@ -150,6 +150,52 @@ describe("what a model plans", () => {
     assert.match(lastPrompt(later.provider), /was due at 2026-03-01T00:20:00.000Z; it was missed 3 times before/);
   });
 
+  it("for a moment comes once without being told so, and when the session is opened again if it was missed", async () => {
+    const sessionStore = createFileStore(join(newFolder(), "sessions"));
+    let now = Date.parse("2026-03-01T00:00:00.000Z");
+    const options = { sessionStore, now: () => now };
+    const { session, events } = open(
+      [
+        call("CronCreate", { cron: "2026-03-01T09:00:00Z", prompt: "good morning" }),
+        call("ScheduleWakeup", { stop: true }),
+        done,
+      ],
+      options,
+    );
+    await session.submit("plan it");
+    assert.deepEqual(results(events), [
+      "Planned as scheduled_1; it comes once at 2026-03-01T09:00:00.000Z.",
+      "No wake-up was planned.",
+    ]);
+    await session.shutdown();
+
+    now = Date.parse("2026-03-01T11:00:00.000Z");
+    const later = open([{ text: "Good morning." }], { ...options, resumeSessionId: session.id });
+    await later.session.open();
+    await later.until((all) => ends(all).includes("Good morning."));
+    assert.match(lastPrompt(later.provider), /was due at 2026-03-01T09:00:00.000Z.*good morning/);
+    assert.equal(later.session.getBackgroundTask("scheduled_1")?.status, "completed");
+  });
+
+  it("has not come where the session was closed before the model was told", async () => {
+    const sessionStore = createFileStore(join(newFolder(), "sessions"));
+    let now = Date.parse("2026-03-01T00:00:00.000Z");
+    const options = { sessionStore, now: () => now };
+    const { session, until } = open([done], { ...options, wakes: false });
+    await session.submit("hello");
+    const spawner = session.createExecutionWorkspaceTaskSpawner({ kind: "transport" });
+    const cronExpression = "2026-03-01T00:00:00.050Z";
+    await spawner.spawn({ kind: "scheduled", label: "soon", cronExpression, agentInstruction: "tick" });
+    now += 1_000;
+    const isDue = (event: AgentEvent): boolean => event.type === "background.updated" && event.task.status === "running";
+    await until((all) => all.some(isDue));
+    await session.shutdown();
+    const later = open([{ text: "Heard." }], { ...options, resumeSessionId: session.id });
+    await later.session.open();
+    await later.until((all) => ends(all).includes("Heard."));
+    assert.match(lastPrompt(later.provider), /<status>due<.*tick/);
+  });
+
   it("can be paused and resumed by a program", async () => {
     const { session } = open([]);
     const spawner = session.createExecutionWorkspaceTaskSpawner({ kind: "transport" });
@@ -166,9 +212,10 @@ describe("what a model plans", () => {
   });
 
   it("a program's schedule may run a command, whose end the model hears with what to do", async () => {
-    const { session, until, events, provider } = open([{ text: "Heard." }]);
+    let now = Date.parse("2026-03-01T00:00:00.000Z");
+    const { session, until, events, provider } = open([{ text: "Heard." }], { now: () => now });
     const spawner = session.createExecutionWorkspaceTaskSpawner({ kind: "transport" });
-    const at = new Date(Date.now() + 100).toISOString();
+    const at = "2026-03-01T00:00:00.100Z";
     const schedule = {
       kind: "scheduled",
       label: "check",
@@ -177,6 +224,7 @@ describe("what a model plans", () => {
       command: "echo checked",
     } as const;
     await spawner.spawn(schedule);
+    now += 1_000;
     await until((all) => ends(all).includes("Heard."));
     assert.match(lastPrompt(provider), /Background command \\"check\\" completed/);
     assert.ok(events.some((event) => event.type === "background.ended" && event.task.result?.output === "checked\n"));

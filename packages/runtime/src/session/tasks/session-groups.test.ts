@@ -7,6 +7,7 @@ import { createFileStore } from "../../journal/file-store.ts";
 import { createScriptedProvider } from "../../model/scripted.ts";
 import type { BackgroundJobGroupEvent } from "../../protocol/job-group.ts";
 import type { BackgroundTaskRunner } from "../../tasks/background/task-contract.ts";
+import { eventually } from "../../../../../test/support/subagent-stage.ts";
 import { InteractiveSession } from "../interactive-session.ts";
 import type { SessionOptions } from "../session-options.ts";
 
@@ -25,11 +26,12 @@ function handRunner() {
       const result = new Promise<never>((resolve) => {
         ends.set(taskId, (exitCode) => resolve({ taskId, kind: "process", output: `${taskId} said`, exitCode } as never));
       });
-      if (request.command === "ask")
+      const questions = { ask: ["r1"], "ask twice": ["r1", "r2"] }[request.command] ?? [];
+      for (const requestId of questions)
         queueMicrotask(() =>
           emit({
             type: "background_task_permission_request",
-            requestId: "r1",
+            requestId,
             toolName: "Deploy",
             toolArgs: { to: "production" },
           } as never),
@@ -194,6 +196,28 @@ describe("a task that asks for permission", () => {
       assert.deepEqual(answers, [`r1 ${decision === "allow"}`]);
       end(task.id);
     });
+
+  it("may ask several things at once; nobody needs to answer what is left of a task that has ended", async () => {
+    const { runner, answers } = handRunner();
+    const { session } = open({ backgroundTaskRunners: [runner], answersPermissions: true });
+    const asked: { requestId: string; signal: AbortSignal | undefined }[] = [];
+    const both = new Promise<void>((resolve) => {
+      session.on("permission_request", ({ requestId, taskId }) => {
+        asked.push({ requestId, signal: session.signalBeside({ requestId, taskId: taskId ?? "" }) });
+        if (asked.length === 2) resolve();
+      });
+    });
+    const spawner = session.createExecutionWorkspaceTaskSpawner({ kind: "system" });
+    const task = await spawner.spawn({ ...isRunning, command: "ask twice" });
+    await both;
+    const [first, second] = asked;
+    session.answerPermission(first?.requestId ?? "", "allow");
+    await eventually(() => answers.length > 0);
+    assert.deepEqual([session.getBackgroundTask(task.id)?.status, answers], ["waiting_permission", ["r1 true"]]);
+    await session.cancelBackgroundTask(task.id);
+    assert.equal(second?.signal?.aborted, true);
+    assert.throws(() => session.answerPermission(second?.requestId ?? "", "allow"));
+  });
 
   it("is refused where nobody is there to answer", async () => {
     const { runner, answers } = handRunner();

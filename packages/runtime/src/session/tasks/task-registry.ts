@@ -3,6 +3,7 @@ import type { Emit, EventBody, TaskStopper } from "../../protocol/events.ts";
 import type {
   AgentTaskRequest,
   BackgroundTaskEvent,
+  BackgroundTaskRequest,
   BackgroundTaskRunner,
   BackgroundTaskStart,
   ProcessTaskRequest,
@@ -59,11 +60,15 @@ export type RegistryOptions = {
   readonly onChange: () => void;
 };
 
-/** Starts an agent, whose files go to the folder of the session's tasks. */
-export type AgentStarter = (
-  start: BackgroundTaskStart<AgentTaskRequest>,
-  files: { readonly folder: string; readonly sessionId: string },
-) => Promise<RunningTask>;
+export type AgentStarter = {
+  /** It has an id from now on, also while it waits for others to end. */
+  readonly named: (taskId: string) => void;
+  /** Its files go to the folder of the session's tasks. */
+  readonly start: (
+    start: BackgroundTaskStart<AgentTaskRequest>,
+    files: { readonly folder: string; readonly sessionId: string },
+  ) => Promise<RunningTask>;
+};
 
 /** Processes and agents beside each other; more wait. */
 const maxConcurrent = 16;
@@ -99,14 +104,14 @@ export class TaskRegistry implements BackgroundTasks {
         agent: (start) => {
           const starter = this.#agents.get(start.request);
           if (starter) this.#ownAgents.add(start.taskId);
-          return starter?.(start, { folder, sessionId: options.sessionId });
+          return starter?.start(start, { folder, sessionId: options.sessionId });
         },
         specOf: (request) => this.#specs.get(request),
         onRunning: (taskId, task) => this.#running.set(taskId, task),
         spawn: (request) => this.manager.spawn(request),
       }),
       maxConcurrent,
-      newId: ({ kind, metadata }) => String(metadata?.["agentId"] ?? `${kind}_${++this.#number}`),
+      newId: (request) => this.#name(request),
       clock,
       recorded: options.flush,
     });
@@ -122,6 +127,7 @@ export class TaskRegistry implements BackgroundTasks {
   async recover(): Promise<void> {
     const { past, now, emit, onUntold } = this.#options;
     const { ended, untold, asleep } = recoverTasks(past, new Date(now()).toISOString());
+    for (const { id } of asleep) this.#open.add(id);
     for (const task of [...untold, ...ended]) {
       this.manager.restore(task);
       if (!task.unread) continue;
@@ -132,16 +138,13 @@ export class TaskRegistry implements BackgroundTasks {
       const task = this.manager.get(id);
       if (task) emit({ type: "background.ended", task, ...this.#idle() });
     }
-    for (const task of asleep) {
-      this.#open.add(task.id);
-      await this.manager.rearm(task);
-    }
+    for (const task of asleep) await this.manager.rearm(task);
     for (const group of openGroupsOf(past)) this.groups.restoreGroup(group);
   }
 
   /** Schedules are left as they are: they go on when the session is opened again. */
   async shutdown(reason: string): Promise<void> {
-    await this.manager.shutdown(reason, isAsleep);
+    await this.manager.shutdown(reason, ({ kind }) => kind === "scheduled");
     this.groups.close();
   }
 
@@ -179,14 +182,20 @@ export class TaskRegistry implements BackgroundTasks {
     return task;
   }
 
-  async schedule({ callId, label, cronExpression, recurring, instruction, cwd }: ScheduleSpec): Promise<BackgroundTaskState> {
+  #name(request: BackgroundTaskRequest): string {
+    const id = String(request.metadata?.["agentId"] ?? `${request.kind}_${++this.#number}`);
+    if (request.kind === "agent") this.#agents.get(request)?.named(id);
+    return id;
+  }
+
+  async schedule({ callId, instruction, metadata, ...spec }: ScheduleSpec): Promise<BackgroundTaskState> {
     const task = await this.manager.spawn({
-      ...{ kind: "scheduled", label, mode: "background", parentSessionId: this.#options.sessionId, depth: 1, cwd },
-      ...{ cronExpression, recurring, agentInstruction: instruction, metadata: { callId, ...this.#originOf(callId) } },
+      ...{ ...spec, kind: "scheduled", mode: "background", parentSessionId: this.#options.sessionId, depth: 1 },
+      ...{ agentInstruction: instruction, metadata: { ...metadata, callId, ...this.#originOf(callId) } },
     });
     if (!isTerminal(task.status)) return task;
     this.manager.markRead(task.id); // whoever asked is told by the answer
-    throw new ToolFailure(task.error?.message ?? `${JSON.stringify(cronExpression)} never comes: that time is over.`);
+    throw new ToolFailure(task.error?.message ?? `${JSON.stringify(spec.cronExpression)} never comes: that time is over.`);
   }
 
   #originOf(toolCallId: string): BackgroundTaskMetadata {
@@ -246,7 +255,7 @@ export class TaskRegistry implements BackgroundTasks {
 
   /** Ends all that is open, and answers what that was. Nobody is told of them any more. */
   async stopAll(reason: string): Promise<BackgroundTaskState[]> {
-    const active = this.active.filter((task) => !isAsleep(task) || task.schedule?.recurring === false);
+    const active = this.active.filter(({ schedule }) => !schedule || schedule.recurring === false);
     await Promise.all(active.map(({ id }) => this.stop(id, reason, "run")));
     return active.map(({ id }) => this.get(id));
   }
@@ -334,11 +343,6 @@ export class TaskRegistry implements BackgroundTasks {
 /** The model was told when it came. */
 function hasCome({ kind, status }: BackgroundTaskState): boolean {
   return kind === "scheduled" && status === "completed";
-}
-
-/** A schedule that waits for its time. */
-function isAsleep({ status, kind }: BackgroundTaskState): boolean {
-  return kind === "scheduled" && (status === "sleeping" || status === "paused");
 }
 
 const longestRest = 10_000;

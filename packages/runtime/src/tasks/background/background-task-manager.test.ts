@@ -160,26 +160,27 @@ describe("BackgroundTaskManager", () => {
     await assert.rejects(manager.wait(waiting.id), { message: "not wanted" });
   });
 
-  it("lets go of a task that was cancelled while it was being started", async () => {
-    let start = (): void => {};
-    let cancelled = "";
-    const cancel = async (reason = ""): Promise<void> => {
-      cancelled = reason;
-    };
+  it("lets go of a task that was cancelled while it was being started, and is not done before", async () => {
+    const said: string[] = [];
     const runner: BackgroundTaskRunner<AgentTaskRequest> = {
       kind: "agent",
-      start: () =>
+      start: ({ signal }) =>
         new Promise((resolve) => {
-          start = () => resolve({ result: new Promise(() => {}), cancel });
+          const cancel = async (reason = ""): Promise<void> => void said.push(reason);
+          signal.addEventListener("abort", () => setImmediate(() => resolve({ result: new Promise(() => {}), cancel })));
         }),
     };
     const manager = new BackgroundTaskManager({ runners: [runner] });
     const spawning = manager.spawn(request());
     await settled();
-    const cancelling = manager.cancel("task_1", "changed my mind");
-    start();
-    await Promise.all([spawning, cancelling]);
-    assert.deepEqual([manager.get("task_1")?.status, cancelled], ["cancelled", "changed my mind"]);
+    await manager.cancel("task_1", "changed my mind");
+    assert.deepEqual([manager.get("task_1")?.status, said], ["cancelled", ["changed my mind"]]);
+    await spawning;
+    const other = manager.spawn(request());
+    await settled();
+    await manager.shutdown("closing");
+    await other;
+    assert.deepEqual([manager.get("task_2")?.status, said], ["cancelled", ["changed my mind", "closing"]]);
   });
 
   it("starts nothing before what it is about to do is on record", async () => {
@@ -211,6 +212,53 @@ describe("BackgroundTaskManager", () => {
       assert.equal(manager.get(id)?.status, isAllowed ? "running" : "failed");
     }
     assert.throws(() => manager.answerPermission("task_1", "r", true), { category: "validation" });
+  });
+
+  it("waits for the answers to all its questions, each by its own name", async () => {
+    const { manager, jobs, told } = setup();
+    const { id } = await manager.spawn(request());
+    for (const requestId of ["one", "two"])
+      at(jobs, 0).emit({ type: "background_task_permission_request", requestId, toolName: "Write" });
+    manager.answerPermission(id, "one", true);
+    assert.equal(manager.get(id)?.status, "waiting_permission");
+    for (const answered of ["one", "three"])
+      assert.throws(() => manager.answerPermission(id, answered, true), { category: "validation" });
+    manager.answerPermission(id, "two", true);
+    assert.equal(manager.get(id)?.status, "running");
+    const asked = told.flatMap((event) => ("requestId" in event ? [`${event.type.slice(27)} ${event.requestId}`] : []));
+    assert.deepEqual(asked, ["request one", "request two", "resolved one", "resolved two"]);
+  });
+
+  it("goes on when its runner was given the answer, also where that says nothing of it", async () => {
+    const answers: unknown[] = [];
+    const runner: BackgroundTaskRunner<AgentTaskRequest> = {
+      kind: "agent",
+      start({ emit }) {
+        emit({ type: "background_task_permission_request", requestId: "r", toolName: "Write" });
+        const answerPermission = (...answer: unknown[]): void => void answers.push(answer);
+        return { result: new Promise(() => {}), cancel: async () => {}, answerPermission };
+      },
+    };
+    const clock = new ManualClock();
+    const manager = new BackgroundTaskManager({ runners: [runner], clock });
+    const { id } = await manager.spawn(request());
+    clock.pass(1_000_000); // it asked before it had begun: its silence is not its own
+    manager.answerPermission(id, "r", false);
+    assert.deepEqual([manager.get(id)?.status, answers], ["running", [["r", false]]]);
+    clock.pass(240_000);
+    assert.equal(manager.get(id)?.timeoutReason, "idle");
+  });
+
+  it("fails a task whose runner answers what is no result", async () => {
+    for (const answer of [undefined, { taskId: "t", kind: "agent", output: "x", metadata: { call: () => {} } }]) {
+      const result = Promise.resolve(answer as unknown as BackgroundTaskResult);
+      const runner = { kind: "agent", start: () => ({ result, cancel: async () => {} }) } as const;
+      const manager = new BackgroundTaskManager({ runners: [runner] });
+      await assert.rejects(
+        manager.spawn(request()).then(({ id }) => manager.wait(id)),
+        { category: "runner" },
+      );
+    }
   });
 
   it("tells what a task does, with its id, and nothing after its end", async () => {

@@ -140,11 +140,12 @@ export class BackgroundTaskManager {
   /** The answer to what a task waits for. */
   answerPermission(taskId: string, requestId: string, isAllowed: boolean): void {
     const task = this.#find(taskId);
-    if (task.state.status !== "waiting_permission")
-      throw new BackgroundTaskError("validation", `Task ${taskId} waits for no answer`);
+    if (task.state.status !== "waiting_permission" || !task.questions.has(requestId))
+      throw new BackgroundTaskError("validation", `Task ${taskId} waits for no answer to ${requestId}`);
     if (!task.handle) return void task.starting?.then(() => this.answerPermission(taskId, requestId, isAllowed)).catch(() => {});
-    if (task.handle.answerPermission) return task.handle.answerPermission(requestId, isAllowed);
-    if (isAllowed) return this.#hear(task, { type: "background_task_permission_resolved", requestId, allowed: true });
+    task.handle.answerPermission?.(requestId, isAllowed);
+    if (isAllowed || task.handle.answerPermission)
+      return this.#hear(task, { type: "background_task_permission_resolved", requestId, allowed: isAllowed });
     const message = "It was not permitted what it asked for";
     this.#end(task, "PERMISSION_DENIED", { error: { category: "permission", message, recoverable: true } });
     task.gone = this.#letGo(task, message);
@@ -161,7 +162,7 @@ export class BackgroundTaskManager {
   /** Takes over a task of an earlier process; it has ended. */
   restore(state: BackgroundTaskState): void {
     const request = { ...state, kind: "process", command: state.commandPreview ?? "" } as const;
-    this.#tasks.set(state.id, { state: frozen(state), request, ended: Promise.resolve(), onEnded: () => {}, hasSlot: false });
+    this.#tasks.set(state.id, { ...newTask(state, request), ended: Promise.resolve() });
   }
 
   /** Takes over a schedule of an earlier process: it goes on as it was. Nothing is told before it sleeps again. */
@@ -200,8 +201,10 @@ export class BackgroundTaskManager {
   pause(taskId: string): void {
     const task = this.#find(taskId);
     if (!task.handle?.pause) throw new BackgroundTaskError("validation", `Task ${taskId} cannot be paused`);
-    this.#apply(task, "PAUSE");
+    this.#apply(task, "PAUSE", { nextFireAt: undefined });
     task.handle.pause();
+    this.#leave(task);
+    this.#next();
     this.#tell(task, "updated");
   }
 
@@ -228,6 +231,7 @@ export class BackgroundTaskManager {
         taskId: task.state.id,
         request: task.request as never, // of the runner's own kind
         emit: (event) => this.#hear(task, event),
+        signal: task.stopping.signal,
       });
       task.starting = Promise.resolve(started).then(nothing, nothing);
       const handle = await started;
@@ -235,17 +239,13 @@ export class BackgroundTaskManager {
       task.handle = handle;
       const { pid, logPath, transcriptPath } = handle;
       if (isTerminal(task.state.status)) {
-        handle.result.catch(() => {}); // nobody waits for it any more
-        task.gone = this.#letGo(task, task.cancelled);
         return void (await task.gone);
       }
       this.#change(task, defined({ pid, logPath, transcriptPath }));
       if (pid !== undefined || logPath !== undefined) this.#tell(task, "updated");
       task.watch = new TaskWatch(task.request, this.#clock, (overrun) => this.#overrun(task, overrun));
-      handle.result.then(
-        (result) => this.#complete(task, result),
-        (error: unknown) => this.#fail(task, error),
-      );
+      if (task.state.status !== "running") task.watch.pause(); // what it waits for was told before there was a watch
+      handle.result.then((result) => this.#complete(task, result)).catch((error: unknown) => this.#fail(task, error));
     } catch (error) {
       this.#fail(task, error);
     }
@@ -268,7 +268,6 @@ export class BackgroundTaskManager {
 
   #fail(task: Task, thrown: unknown): void {
     if (isTerminal(task.state.status)) return;
-    if (task.state.status === "sleeping" || task.state.status === "paused") this.#wake(task);
     this.#end(task, "FAIL", { error: toBackgroundTaskError(thrown).toJSON() });
   }
 
@@ -279,9 +278,7 @@ export class BackgroundTaskManager {
   }
 
   #end(task: Task, event: BackgroundTaskTransition, change: Partial<BackgroundTaskState>): void {
-    // Whatever it waited for, it has ended.
-    if (task.state.status === "waiting_permission" && (event === "FAIL" || event === "COMPLETE"))
-      this.#apply(task, "PERMISSION_ALLOWED");
+    if (event === "COMPLETE" || event === "FAIL") this.#rouse(task);
     this.#apply(task, event, { ...change, completedAt: this.#time(), unread: task.state.mode === "background" });
     task.watch?.stop();
     task.watch = undefined;
@@ -290,6 +287,13 @@ export class BackgroundTaskManager {
       this.#tell(task, task.state.status);
     this.#leave(task);
     this.#next();
+  }
+
+  /** Whatever it waited for, it has ended. */
+  #rouse(task: Task): void {
+    const { status } = task.state;
+    if (status === "waiting_permission") this.#apply(task, "PERMISSION_ALLOWED");
+    if (status === "sleeping" || status === "paused") this.#wake(task);
   }
 
   #take(task: Task): void {
@@ -303,6 +307,8 @@ export class BackgroundTaskManager {
   }
 
   async #letGo(task: Task, reason: string | undefined): Promise<void> {
+    task.stopping.abort();
+    if (!task.handle) await task.starting;
     task.handle?.result.catch(() => {}); // it has ended already
     await task.handle?.cancel(reason).catch(() => {}); // what cannot be ended is swept with the session
   }
@@ -336,19 +342,23 @@ export class BackgroundTaskManager {
         });
         break;
       case "background_task_permission_request":
+        task.questions.add(event.requestId);
+        if (task.questions.size > 1) break; // it waits already
         this.#apply(task, "REQUEST_PERMISSION", { lastActivityAt, currentAction: `Waits for permission: ${event.toolName}` });
         task.watch?.pause();
         this.#tell(task, "updated");
         break;
       case "background_task_permission_resolved":
         // A refused call is the agent's to deal with; a task that ends by it says so with its result.
-        if (task.state.status !== "waiting_permission") return;
+        if (!task.questions.delete(event.requestId)) return;
+        if (task.questions.size > 0) break;
         this.#apply(task, "PERMISSION_ALLOWED", { lastActivityAt, currentAction: undefined });
         task.watch?.resume();
         this.#tell(task, "updated");
         break;
       case "background_task_sleeping":
-        this.#apply(task, "SLEEP", { lastActivityAt, nextFireAt: event.nextFireAt });
+        if (task.state.status === "sleeping") this.#change(task, { nextFireAt: event.nextFireAt });
+        else this.#apply(task, "SLEEP", { lastActivityAt, nextFireAt: event.nextFireAt });
         task.watch?.pause();
         this.#leave(task);
         this.#next();

@@ -77,7 +77,7 @@ export type ScheduledTaskRequest = RequestBase & {
 
 export type BackgroundTaskRequest = AgentTaskRequest | ProcessTaskRequest | ScheduledTaskRequest;
 
-/** What a runner tells of its task. It never ends a task: `result` does. */
+/** What a runner tells of its task. It never ends a task: `result` does. Several questions may be open at once, each with an id of its own. */
 export type BackgroundTaskRunnerEvent =
   | { readonly type: "background_task_text_delta"; readonly delta: string }
   | { readonly type: "background_task_tool_start"; readonly toolName: string; readonly firstArg?: string }
@@ -113,6 +113,8 @@ export type BackgroundTaskStart<Request extends BackgroundTaskRequest = Backgrou
   readonly taskId: string;
   readonly request: Request;
   readonly emit: (event: BackgroundTaskRunnerEvent) => void;
+  /** Aborted when the task is ended, also while it is still being started: then `start` need not go on. */
+  readonly signal: AbortSignal;
 };
 
 /** A task that was started. */

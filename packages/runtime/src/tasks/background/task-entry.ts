@@ -13,6 +13,10 @@ export type Task = {
   /** Settles when there is a handle: a runner may tell something before. */
   starting?: Promise<void>;
   watch?: TaskWatch | undefined;
+  /** What it asked and has no answer to. */
+  readonly questions: Set<string>;
+  /** Aborted when it is to be ended. */
+  readonly stopping: AbortController;
   /** It counts among those that may run at the same time; what sleeps does not. */
   hasSlot: boolean;
   /** Why it is to be ended, when it was ended before it had a handle. */
@@ -26,5 +30,6 @@ export function newTask(state: BackgroundTaskState, request: BackgroundTaskReque
   const ended = new Promise<void>((resolve) => {
     onEnded = resolve;
   });
-  return { state: frozen(state), request, ended, onEnded, hasSlot: false };
+  const stopping = new AbortController();
+  return { state: frozen(state), request, ended, onEnded, questions: new Set(), stopping, hasSlot: false };
 }

@@ -1,5 +1,6 @@
 import type { BackgroundTaskResult, BackgroundTaskSchedule, BackgroundTaskState } from "../../protocol/background-task.ts";
 import { defined } from "../../util/defined.ts";
+import { isMoment } from "../schedules/is-moment.ts";
 import type { BackgroundTaskRequest, ScheduledTaskRequest } from "./task-contract.ts";
 
 const previewLength = 120;
@@ -29,7 +30,8 @@ export function toState(id: string, request: BackgroundTaskRequest, now: string)
 }
 
 function toSchedule({ cronExpression, recurring, agentInstruction, command }: ScheduledTaskRequest): BackgroundTaskSchedule {
-  return { cronExpression, ...defined({ recurring, agentInstruction, command }) };
+  const repeats = isMoment(cronExpression) ? false : recurring;
+  return { cronExpression, ...defined({ recurring: repeats, agentInstruction, command }) };
 }
 
 function promptOf({ agentInstruction }: ScheduledTaskRequest): Pick<BackgroundTaskState, "promptPreview"> {

@@ -1,10 +1,11 @@
 import { Cron } from "croner";
 import { BackgroundTaskError } from "../background/task-error.ts";
+import { isMoment } from "./is-moment.ts";
 
 /** `every 10m`: from the moment it is asked, not by the clock on the wall. */
 const interval = /^every\s+(\d+(?:\.\d+)?)\s*(s|m|h|d)$/i;
-/** Once, at this moment. */
-const moment = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
+/** No date is later. */
+const lastTime = 8.64e15;
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /**
@@ -12,19 +13,27 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
  * kin, `every 10m`, or a moment such as 2026-11-16T18:30:00Z. Undefined when it never comes again. Throws for what is no schedule.
  */
 export function nextRunOf(expression: string, after: number): number | undefined {
-  const every = interval.exec(expression.trim());
-  if (every) return after + Math.max(1_000, Number(every[1]) * (unitMs[(every[2] ?? "").toLowerCase()] ?? 0));
-  if (moment.test(expression.trim())) {
-    const at = Date.parse(expression.trim());
-    return at > after ? at : undefined;
-  }
+  const wanted = expression.trim();
+  const every = interval.exec(wanted);
+  const next = every
+    ? after + Math.max(1_000, Number(every[1]) * (unitMs[(every[2] ?? "").toLowerCase()] ?? 0))
+    : isMoment(wanted)
+      ? Date.parse(wanted)
+      : nextOfCron(wanted, after);
+  if (next === undefined || next <= after) return undefined;
+  if (Math.abs(next) <= lastTime) return next;
+  throw notASchedule(wanted, "it is no time that a calendar has");
+}
+
+function nextOfCron(expression: string, after: number): number | undefined {
   try {
-    return new Cron(expression.trim(), { paused: true }).nextRun(new Date(after))?.getTime();
+    return new Cron(expression, { paused: true }).nextRun(new Date(after))?.getTime();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BackgroundTaskError(
-      "validation",
-      `${JSON.stringify(expression)} is no schedule (${reason}): five fields of cron, or every 10m`,
-    );
+    throw notASchedule(expression, error instanceof Error ? error.message : String(error));
   }
+}
+
+function notASchedule(expression: string, reason: string): BackgroundTaskError {
+  const words = `${JSON.stringify(expression)} is no schedule (${reason}): five fields of cron, or every 10m`;
+  return new BackgroundTaskError("validation", words);
 }

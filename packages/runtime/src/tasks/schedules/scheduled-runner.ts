@@ -1,6 +1,7 @@
 import type { BackgroundTaskResult } from "../../protocol/background-task.ts";
 import type { BackgroundTaskRunner, BackgroundTaskStart, ScheduledTaskRequest } from "../background/task-contract.ts";
 import { systemClock, type TaskClock } from "../background/task-watch.ts";
+import { isMoment } from "./is-moment.ts";
 
 /** One time that a schedule has come. */
 export type ScheduledFiring = {
@@ -56,6 +57,7 @@ class Schedule {
   #missed = 0;
   #isOver = false;
   #isPaused = false;
+  #isFiring = false;
 
   constructor(task: BackgroundTaskStart<ScheduledTaskRequest>, { fire, clock, nextRunOf }: Parts) {
     this.#task = task;
@@ -68,15 +70,11 @@ class Schedule {
     });
   }
 
-  /** What an earlier process would have fired since is counted; what comes once comes now. */
+  /** A time that an earlier process knew stays. What it would have fired since is counted; what comes once comes now. */
   begin(): void {
-    const { request, emit } = this.#task;
-    const dueAt = request.dueAt === undefined ? Number.NaN : Date.parse(request.dueAt);
-    if (!(dueAt <= this.#clock.now())) return this.sleep();
-    if (request.recurring === false) {
-      emit({ type: "background_task_sleeping", nextFireAt: new Date(dueAt).toISOString() });
-      return this.#arm(dueAt);
-    }
+    const dueAt = Date.parse(this.#task.request.dueAt ?? "");
+    if (Number.isNaN(dueAt)) return this.sleep();
+    if (this.#comesOnce || dueAt > this.#clock.now()) return this.#sleepUntil(dueAt);
     this.#missed = 1 + this.#missedSince(dueAt);
     this.sleep();
   }
@@ -84,11 +82,9 @@ class Schedule {
   /** Until the next time; a schedule that has none has ended. */
   sleep(): void {
     if (this.#isPaused) return;
-    const { emit } = this.#task;
     const dueAt = this.#nextAfter(this.#clock.now());
     if (dueAt === undefined) return this.#end();
-    emit({ type: "background_task_sleeping", nextFireAt: new Date(dueAt).toISOString() });
-    this.#arm(dueAt);
+    this.#sleepUntil(dueAt);
   }
 
   pause(): void {
@@ -99,14 +95,22 @@ class Schedule {
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    const dueAt = this.#nextAfter(this.#clock.now());
-    if (dueAt === undefined) return this.#end();
-    this.#arm(dueAt);
+    if (!this.#isFiring) this.sleep();
   }
 
   async cancel(): Promise<void> {
     this.#isOver = true;
     this.#disarm();
+  }
+
+  get #comesOnce(): boolean {
+    const { recurring, cronExpression } = this.#task.request;
+    return recurring === false || isMoment(cronExpression);
+  }
+
+  #sleepUntil(dueAt: number): void {
+    this.#task.emit({ type: "background_task_sleeping", nextFireAt: new Date(dueAt).toISOString() });
+    this.#arm(dueAt);
   }
 
   #arm(dueAt: number): void {
@@ -126,15 +130,18 @@ class Schedule {
       type: "background_task_waking",
       ...(request.agentInstruction !== undefined && { instruction: request.agentInstruction }),
     });
+    this.#isFiring = true;
     try {
       await this.#fire({ taskId, request, dueAt, missed });
     } catch (error) {
       return this.#reject(error);
+    } finally {
+      this.#isFiring = false;
     }
     this.#fired++;
     this.#missed = this.#missedSince(firedAt);
     if (this.#isOver) return;
-    if (request.recurring === false) return this.#end();
+    if (this.#comesOnce) return this.#end();
     this.sleep();
   }
 

@@ -79,17 +79,35 @@ describe("when a schedule comes next", () => {
     ["every 2 h", "2026-03-01T02:00:30.000Z"],
     ["every 0.001s", "2026-03-01T00:00:31.000Z"],
     ["2020-01-01T00:00:00", undefined],
+    ["0 0 30 2 *", undefined],
+    ["0 0 31 * *", "2026-03-31T00:00:00.000Z"],
+    ["0 0 L 2 *", "2027-02-28T00:00:00.000Z"],
+    ["2026-03-01T02:00:00+01:00", "2026-03-01T01:00:00.000Z"],
+    ["2026-03-01T02:00:00", "2026-03-01T02:00:00.000Z"],
   ];
   for (const [expression, expected] of table)
     it(`${expression}: ${expected ?? "never"}`, () => {
       const next = nextRunOf(expression, start);
       const local =
-        expected === undefined || expression.startsWith("every") || expression.startsWith("*") || expression === "@hourly";
+        expected === undefined ||
+        expression.startsWith("every") ||
+        expression.startsWith("*") ||
+        expression === "@hourly" ||
+        expression.includes("+");
       const offset = local ? 0 : new Date(start).getTimezoneOffset() * 60_000;
       assert.equal(next, expected === undefined ? undefined : Date.parse(expected) + offset);
     });
 
-  for (const wrong of ["", "often", "* * *", "61 * * * *", "every day", "every 5 weeks"])
+  for (const wrong of [
+    "",
+    "often",
+    "* * *",
+    "61 * * * *",
+    "every day",
+    "every 5 weeks",
+    "every 999999999999d",
+    "2026-13-45T00:00:00Z",
+  ])
     it(`${JSON.stringify(wrong)} is no schedule`, () => {
       assert.throws(() => nextRunOf(wrong, start), /is no schedule .*: five fields of cron, or every 10m/);
     });
@@ -150,6 +168,66 @@ describe("a scheduled task", () => {
     assert.equal(manager.get(id)?.status, "paused");
     manager.resume(id);
     assert.deepEqual([manager.get(id)?.status, clock.timers], ["sleeping", 1]);
+  });
+
+  it("that is paused while it does something leaves its place to others, and comes once though resumed before that is done", async () => {
+    let release = (): void => {};
+    const { clock, fired, manager, request } = scene(() => new Promise((resolve) => (release = resolve)));
+    const { id } = await manager.spawn(request());
+    await clock.goTo("2026-03-01T00:05:00.000Z");
+    const waiting = await manager.spawn({ ...request(), kind: "process", command: "sleep" });
+    assert.equal(waiting.status, "queued");
+    manager.pause(id);
+    assert.equal(manager.get(waiting.id)?.status, "running");
+    manager.resume(id);
+    release();
+    await clock.goTo("2026-03-01T00:06:00.000Z");
+    assert.deepEqual([manager.get(id)?.status, clock.timers], ["sleeping", 1]);
+    await clock.goTo("2026-03-01T00:10:00.000Z");
+    assert.deepEqual(fired, ["00:05", "00:10"]);
+  });
+
+  it("says when it comes next after it was resumed, and nothing while it is paused", async () => {
+    const { clock, manager, request } = scene();
+    const { id } = await manager.spawn(request());
+    manager.pause(id);
+    assert.equal(manager.get(id)?.nextFireAt, undefined);
+    await clock.goTo("2026-03-01T00:12:00.000Z");
+    manager.resume(id);
+    assert.equal(manager.get(id)?.nextFireAt, "2026-03-01T00:15:00.000Z");
+  });
+
+  it("whose only time was over while it was paused has ended when it is resumed", async () => {
+    const { clock, fired, manager, request } = scene();
+    const { id } = await manager.spawn(request({ cronExpression: "2026-03-01T00:05:00Z" }));
+    assert.equal(manager.get(id)?.schedule?.recurring, false);
+    manager.pause(id);
+    await clock.goTo("2026-03-01T00:12:00.000Z");
+    manager.resume(id);
+    const { output } = await manager.wait(id);
+    assert.deepEqual([fired, manager.get(id)?.status, output], [[], "completed", "It came 0 times"]);
+  });
+
+  it("may be ended by a limit while it sleeps", async () => {
+    const { clock, manager, request } = scene();
+    const { id } = await manager.spawn(request({ cronExpression: "@daily", maxRuntimeMs: 60_000, idleTimeoutMs: 30_000 }));
+    await clock.goTo("2026-03-01T00:10:00.000Z");
+    assert.deepEqual([manager.get(id)?.status, manager.get(id)?.timeoutReason], ["failed", "max_runtime"]);
+  });
+
+  it("of an earlier process keeps the time it had, and is told what it missed", async () => {
+    const rearmed = async (cronExpression: string, nextFireAt: string) => {
+      const { clock, fired, manager, request } = scene();
+      const state = await manager.spawn(request({ cronExpression }));
+      await manager.cancel(state.id);
+      manager.close(state.id);
+      await manager.rearm({ ...state, nextFireAt });
+      await clock.goTo("2026-03-01T01:30:00.000Z");
+      return fired;
+    };
+    assert.deepEqual(await rearmed("every 1h", "2026-03-01T00:10:00.000Z"), ["00:10", "01:10"]);
+    assert.deepEqual(await rearmed("every 1h", "2026-02-28T23:30:30.000Z"), ["01:00 missed 1"]);
+    assert.deepEqual(await rearmed("2026-02-28T23:30:00Z", "2026-02-28T23:30:00.000Z"), ["00:00"]);
   });
 
   it("that fails at its work has failed, and what is no schedule never begins", async () => {

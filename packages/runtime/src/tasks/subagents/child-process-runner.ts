@@ -56,6 +56,7 @@ class ProcessJob implements SubagentJobHandle {
       this.#child.once("close", () => resolve());
       this.#child.once("error", () => resolve());
     });
+    this.#child.once("exit", () => this.#dropPipes());
     this.result = new Promise((resolve, reject) => {
       this.#child.on("message", (message: FromWorker) => {
         switch (message.type) {
@@ -78,11 +79,10 @@ class ProcessJob implements SubagentJobHandle {
       });
       void this.#gone.then(() => {
         this.#sweep();
-        const { exitCode, signalCode } = this.#child;
-        const how = exitCode === null ? `by ${signalCode ?? "an unknown cause"}` : `with code ${exitCode}`;
-        const said = this.#complaints.trim().split("\n").at(-1) ?? "";
+        const words = this.#howItEnded();
+        this.#log.end(`failed: ${words}`);
         for (const settle of this.#sent.values()) settle("Its process has ended");
-        reject(new BackgroundTaskError("crash", `The process of the agent ended ${how}${said === "" ? "" : `: ${said}`}`));
+        reject(new BackgroundTaskError("crash", words));
       });
     });
     this.result.then(
@@ -115,6 +115,13 @@ class ProcessJob implements SubagentJobHandle {
     this.#say({ type: "answer", requestId, isAllowed });
   }
 
+  #howItEnded(): string {
+    const { exitCode, signalCode } = this.#child;
+    const how = exitCode === null ? `by ${signalCode ?? "an unknown cause"}` : `with code ${exitCode}`;
+    const said = this.#complaints.trim().split("\n").at(-1) ?? "";
+    return `The process of the agent ended ${how}${said === "" ? "" : `: ${said}`}`;
+  }
+
   #say(message: ToWorker): boolean {
     if (!this.#child.connected) return false;
     this.#child.send(message, () => {}); // that it is gone is told by its end
@@ -127,6 +134,13 @@ class ProcessJob implements SubagentJobHandle {
     const timer = setTimeout(() => this.#sweep(), this.#graceMs);
     await this.#gone;
     clearTimeout(timer);
+  }
+
+  /** What it started may hold its pipes open, also outside its group: nobody waits for that. */
+  #dropPipes(): void {
+    this.#sweep();
+    const timer = setTimeout(() => this.#child.stderr?.destroy(), this.#graceMs);
+    void this.#gone.then(() => clearTimeout(timer));
   }
 
   #sweep(): void {

@@ -28,6 +28,7 @@ export class JobLog {
   }
 
   end(words: string): void {
+    if (!this.#isOpen) return;
     this.#endLine();
     this.#lines.push(`[system] ${words}`);
     this.#isOpen = false;
