@@ -2,6 +2,7 @@ import { createMemoryStore } from "../journal/memory-store.ts";
 import type { SessionStore } from "../journal/store.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import { defined } from "../util/defined.ts";
 import { randomUuid } from "../util/unique-ids.ts";
 import type { SessionChoice } from "./session-request.ts";
 
@@ -28,7 +29,7 @@ export function toChosenSession(choice: SessionChoice, store: SessionStore | und
       const { from, id, at, name } = choice;
       const source = requireStore(store);
       const options = { resumeSessionId: id, sessionName: name, sessionStore: store };
-      return { id, options, begin: () => source.fork(from, id, at === undefined ? {} : { at }) };
+      return { id, options, begin: () => source.fork(from, id, { ...defined({ at }), isOpenedNext: true }) };
     }
   }
 }

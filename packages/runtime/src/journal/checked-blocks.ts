@@ -35,9 +35,21 @@ export class CheckedBlocks {
 
   /** The bytes between two places, good until the next call; rejects those that are not as they were. */
   read(start: number, end: number): Buffer {
+    const { bytes, begin } = this.find(start, end);
+    return bytes.subarray(begin, begin + end - start);
+  }
+
+  /** The same as a part of more bytes, which begins at `begin`: a view of its own for each of very many takes longer than to read it. */
+  find(start: number, end: number): { readonly bytes: Buffer; readonly begin: number } {
     const first = Math.floor(start / blockSize);
     const begin = start - first * blockSize;
-    if (end <= (first + 1) * blockSize) return this.#block(first).subarray(begin, end - first * blockSize);
+    if (end <= (first + 1) * blockSize) return { bytes: this.#block(first), begin };
+    return { bytes: this.#join(start, end), begin: 0 };
+  }
+
+  #join(start: number, end: number): Buffer {
+    const first = Math.floor(start / blockSize);
+    const begin = start - first * blockSize;
     const bytes = Buffer.allocUnsafe(end - start);
     let filled = this.#block(first).copy(bytes, 0, begin);
     for (let number = first + 1; filled < bytes.length; number++) filled += this.#block(number).copy(bytes, filled);

@@ -38,7 +38,8 @@ export function createFileStore(directory: string, options: FileStoreOptions = {
       isSessionId(sessionId) && (statSync(place.logPath(sessionId), { throwIfNoEntry: false })?.size ?? 0) > 0,
     list: async () => (await maintenance()).listSessions(place),
     summaries: async (options) => (await import("./session-index.ts")).listSummaries(place, options),
-    fork: async (sourceId, newId, { at } = {}) => (await maintenance()).forkLog(place, { sourceId, newId, at }),
+    fork: async (sourceId, newId, { at, isOpenedNext = false } = {}) =>
+      (await maintenance()).forkLog(place, { sourceId, newId, at, isOpenedNext }),
     remove: async (sessionId) => (await maintenance()).removeLog(place, sessionId),
     async rename(sessionId, name) {
       const { nameSession, unknownSession } = await import("./name-session.ts");
@@ -56,7 +57,9 @@ async function openForWriting(place: StorePlace, sessionId: string): Promise<Jou
     // Most sessions are new: a look is cheaper than a read that fails.
     if (!existsSync(path)) return startWriter(place, { path, lock, newFolders: [...newFolders, place.directory] });
     const { mendLog } = await import("./mend.ts");
-    return startWriter(place, { path, lock, newFolders, stored: await mendLog(place, path) });
+    const stored = await mendLog(place, path);
+    const isUnsynced = place.unsyncedCopies.delete(path);
+    return startWriter(place, { path, lock, stored, isUnsynced, newFolders: isUnsynced ? [place.directory] : newFolders });
   } catch (error) {
     lock.release();
     throw error;
@@ -66,9 +69,9 @@ async function openForWriting(place: StorePlace, sessionId: string): Promise<Jou
 /** A log is mapped anew when it has grown by so many lines: to read fewer one by one takes a few milliseconds. */
 const linesPerMap = 1_000;
 
-type Start = { path: string; lock: Lock; newFolders: string[]; stored?: MendedLog };
+type Start = { path: string; lock: Lock; newFolders: string[]; stored?: MendedLog; isUnsynced?: boolean };
 
-function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Start): JournalWriter {
+function startWriter(place: StorePlace, { path, lock, newFolders, stored, isUnsynced = false }: Start): JournalWriter {
   const file = openLog(path, stored);
   const log = new JournalFile({
     path,
@@ -79,6 +82,7 @@ function startWriter(place: StorePlace, { path, lock, newFolders, stored }: Star
     policy: place.sync,
     operations: place.operations,
     newFolders,
+    isUnsynced,
     sideFiles: place.sideFiles,
   });
   return {

@@ -116,6 +116,30 @@ describe("appending to a log", () => {
     );
   });
 
+  it("syncs a copy that is opened next with what is written to it, and any other at once", async () => {
+    const disk = openDisk();
+    const { store } = storeOn(disk, "batch");
+    const writer = await store.open("s1");
+    await writer.append([warning(1)]);
+    await writer.close();
+    const counts = [disk.syncs];
+    await store.fork("s1", "s2");
+    counts.push(disk.syncs);
+    await store.fork("s1", "s3", { isOpenedNext: true });
+    counts.push(disk.syncs);
+    const copy = await store.open("s3");
+    await copy.append([turnEnded(2)]);
+    counts.push(disk.syncs);
+    await copy.close();
+    await store.fork("s1", "s4", { isOpenedNext: true });
+    await (await store.open("s4")).close(); // nothing was written to it
+    counts.push(disk.syncs);
+    assert.deepEqual(counts, [1, 2, 2, 3, 4]);
+    disk.syncError = "EIO";
+    await store.fork("s1", "s5", { isOpenedNext: true });
+    await assert.rejects((await store.open("s5")).append([turnEnded(2)]), { code: "storage-failed" });
+  });
+
   it("syncs one after the other, and is closed after the last of them", async () => {
     const disk = openDisk();
     const { store } = storeOn(disk, "batch");

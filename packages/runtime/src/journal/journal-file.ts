@@ -49,6 +49,8 @@ export type JournalFileOptions = {
   readonly operations: FileOperations;
   /** Folders whose names must last before the file does. */
   readonly newFolders: readonly string[];
+  /** It holds what was copied and did not wait for the disk. */
+  readonly isUnsynced: boolean;
   readonly sideFiles: () => Promise<SideFiles>;
 };
 
@@ -78,6 +80,7 @@ export class JournalFile {
     this.#size = options.size;
     this.#crc = options.crc;
     this.#newFolders = options.newFolders;
+    this.#unsynced = options.isUnsynced;
   }
 
   async append(events: readonly AgentEvent[]): Promise<void> {

@@ -206,13 +206,14 @@ export class LineTable implements EventTable {
     const [end, headEnd] = [ends[index], headEnds[index]];
     if (end === undefined || headEnd === undefined || !this.#blocks) return undefined;
     const start = index === 0 ? 0 : (ends[index - 1] ?? 0) + sealLength + 1;
+    const { bytes, begin } = this.#blocks.find(start, end);
     return {
-      bytes: this.#blocks.read(start, end),
-      start: 0,
-      end: end - start,
+      bytes,
+      start: begin,
+      end: begin + end - start,
       type: this.typeAt(index),
       isOfTask: this.isOfTask(index),
-      headEnd: headEnd === 0 ? 0 : headEnd - start,
+      headEnd: headEnd === 0 ? 0 : headEnd - start + begin,
       callId: undefined,
     };
   }

@@ -22,9 +22,9 @@ export function listSessions({ directory }: StorePlace): string[] {
 /** Written beside its place and moved there whole: a fork is there or it is not. Side files are shared, not copied. */
 export async function forkLog(
   place: StorePlace,
-  fork: { sourceId: string; newId: string; at: number | undefined },
+  fork: { sourceId: string; newId: string; at: number | undefined; isOpenedNext: boolean },
 ): Promise<void> {
-  const { sourceId, newId, at } = fork;
+  const { sourceId, newId, at, isOpenedNext } = fork;
   const path = place.logPath(newId);
   const recent = await place.recentLog();
   const { lines } = await recent.recover(place.logPath(sourceId));
@@ -38,11 +38,15 @@ export async function forkLog(
     if (existsSync(path))
       throw new RuntimeError("usage", `Session ${newId} exists already`, { hint: "Choose another session id" });
     const copy = new LineTable();
+    const waits = place.sync !== "never" && !isOpenedNext;
     const size = await replaceFileWith(path, async (temporary) =>
-      writeLog(place, temporary, forkLines({ lines, count, sourceId, newId, copy })),
+      writeLog(temporary, forkLines({ lines, count, sourceId, newId, copy }), async (file) => {
+        if (waits) await place.operations.sync(file);
+      }),
     );
     recent.remember(path, wholeLog(copy, size));
-    if (place.sync !== "never") await syncFolder(place.directory);
+    if (isOpenedNext) place.unsyncedCopies.add(path);
+    if (waits) await syncFolder(place.directory);
   } catch (error) {
     throw toStorageFailure("write", path, error);
   } finally {
@@ -68,7 +72,7 @@ export async function removeLog(place: StorePlace, sessionId: string): Promise<v
 }
 
 /** Answers how many bytes it has. */
-async function writeLog(place: StorePlace, path: string, parts: Iterable<Buffer>): Promise<number> {
+async function writeLog(path: string, parts: Iterable<Buffer>, sync: (file: number) => Promise<void>): Promise<number> {
   const file = openSync(path, "wx", 0o600);
   let size = 0;
   try {
@@ -76,7 +80,7 @@ async function writeLog(place: StorePlace, path: string, parts: Iterable<Buffer>
       for (let written = 0; written < part.length; ) written += writeSync(file, part.subarray(written));
       size += part.length;
     }
-    if (place.sync !== "never") await place.operations.sync(file);
+    await sync(file);
     return size;
   } finally {
     closeSync(file);

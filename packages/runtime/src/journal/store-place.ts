@@ -15,6 +15,8 @@ export type FileStoreOptions = {
 /** The folder of a store and how it is written. */
 export type StorePlace = Required<FileStoreOptions> & {
   readonly directory: string;
+  /** Logs that were copied and not synced: their writer does that with what it writes itself. */
+  readonly unsyncedCopies: Set<string>;
   /** Throws `usage` for an id that is no name of a file in this folder. */
   logPath(sessionId: string): string;
   sideFiles(): Promise<SideFiles>;
@@ -29,6 +31,7 @@ export function toPlace(directory: string, options: FileStoreOptions): StorePlac
   let recentLog: Promise<RecentLog> | undefined;
   return {
     directory,
+    unsyncedCopies: new Set(),
     sync,
     now: options.now ?? Date.now,
     operations: options.operations ?? systemFiles,

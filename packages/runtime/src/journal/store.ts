@@ -22,8 +22,10 @@ export interface SessionStore {
    * A new session that begins like another one, up to and with the event `at` (all of it when absent; a number after
    * the last one is refused with `not-found`). The source is only read, also while
    * it runs. Copied events carry the new id and their old numbers; the first `session.started` says where they come from (`forkedFrom`).
+   * `isOpenedNext`: the same store opens the copy at once. Then nobody waits here for the disk: the copy survives what the first events
+   * that are appended to it survive.
    */
-  fork(sourceId: string, newId: string, options?: { at?: number }): Promise<void>;
+  fork(sourceId: string, newId: string, options?: { at?: number; isOpenedNext?: boolean }): Promise<void>;
   /** Appends `session.named`. Rejects with `not-found` for an unknown session, as `fork` and `remove` do. */
   rename(sessionId: string, name: string): Promise<void>;
   /** Rejects with `session-locked` while somebody writes to it. */
