@@ -173,6 +173,16 @@ describe("the way to the first request", () => {
     assert.equal(sizeOf("code.bin"), whole, "and it stays");
   });
 
+  it("reads no other file of ours for a plain answer", async () => {
+    const home = join(temp, "plain");
+    const { run } = await startRuns(home, [{ text: "ok" }], temp); // of a repository git says what is changed
+    await run("-p", "hi", "--sandbox", "off");
+    assert.deepEqual(
+      readdirSync(join(home, "cache")).filter((name) => !name.startsWith("code-")),
+      [],
+    );
+  });
+
   it("keeps the code of the files that a tool needs, of several runs together, and does without it when it is cut off", async () => {
     const home = join(temp, "parts");
     const call = (command: string): ServerReply => ({ calls: [{ name: "Bash", input: { command } }] });
@@ -301,6 +311,7 @@ type Metafile = {
 async function startRuns(
   home: string,
   replies: ServerReply[],
+  cwd: string = process.cwd(),
 ): Promise<{ run(...words: string[]): Promise<string>; requests: readonly { body: unknown }[] }> {
   const server = await startModelServer({ replies });
   after(() => server.close());
@@ -311,7 +322,7 @@ async function startRuns(
     OUTRIDER_HOME: home,
   };
   const run = async (...words: string[]): Promise<string> => {
-    const { stdout, stderr } = await execute(process.execPath, [join(cli, "bin/outrider.js"), ...words], { env });
+    const { stdout, stderr } = await execute(process.execPath, [join(cli, "bin/outrider.js"), ...words], { env, cwd });
     return `${stdout}${stderr}`;
   };
   return { run, requests: server.requests };

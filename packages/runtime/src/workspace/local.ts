@@ -1,7 +1,7 @@
 import { withoutGitPlaces } from "./git-places.ts";
 import { constants, lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { type FileHandle, open, readdir, stat, writeFile } from "node:fs/promises";
-import { join, parse, resolve as resolvePath } from "node:path";
+import { dirname, join, parse, resolve as resolvePath } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { makeFolder } from "../util/make-folder.ts";
 import { randomUuid } from "../util/unique-ids.ts";
@@ -136,10 +136,19 @@ function realDirectory(path: string): string {
   throw new RuntimeError("usage", `${path} is not a directory.`);
 }
 
-/** There, and without a link on the way to it. */
+/** Without a link on the way to it, as far as it is there. */
 function isReal(path: string): boolean {
   try {
     return realpathSync.native(path) === path;
+  } catch {
+    return isAbsent(path) && isReal(dirname(path));
+  }
+}
+
+/** Not even a link that leads nowhere. */
+function isAbsent(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
   } catch {
     return false;
   }
