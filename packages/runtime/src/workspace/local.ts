@@ -12,7 +12,6 @@ import type { ExportedVariables } from "./exported-variables.ts";
 import type { LocalCommand, LocalProcess } from "./process.ts";
 import type { ProcessScope } from "./process-scope.ts";
 import { type OtherRoot, withOtherRoots } from "./other-roots.ts";
-import { replaceFile } from "./replace-file.ts";
 import type { OwnFolder } from "./own-folder.ts";
 import { closedWorkspace, neverStarted, runToEnd } from "./run-to-end.ts";
 import type { DirectoryEntry, FileStat, PathUse, ProgramCommand, Workspace } from "./workspace.ts";
@@ -87,7 +86,10 @@ export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorks
     resolve,
     stat: (path, use) => statOf(absolute(path), use),
     readFile: (path, { maxBytes = defaultMaxBytes, ...use } = {}) => readRegularFile(absolute(path), { ...use, maxBytes }),
-    writeFile: async (path, content, use) => replaceFile(use?.exact ? absolute(path) : await resolve(path), content, use?.over),
+    writeFile: async (path, content, use) => {
+      const { replaceFile } = await import("./replace-file.ts");
+      await replaceFile(use?.exact ? absolute(path) : await resolve(path), content, use?.over);
+    },
     removeFile: async (path, use) => {
       const { removeFile } = await import("./remove-file.ts");
       await removeFile(use?.exact ? absolute(path) : await resolve(path));
