@@ -1,5 +1,5 @@
 // What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N] [--seconds N].
-// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees, batches, fleets, tasks, soak, server. Works on the built command (`npm run build` first); builds only when there is nothing.
+// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees, batches, fleets, machines, tasks, soak, server. Works on the built command (`npm run build` first); builds only when there is nothing.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ mkdirSync(output, { recursive: true });
 try {
   await build({
     ...bundleOptions,
-    entryPoints: ["main", "resume-child", "task-child", "soak-child", "writer-child"].map((name) =>
+    entryPoints: ["main", "resume-child", "task-child", "soak-child", "writer-child", "machines-child"].map((name) =>
       join(root, `torture/${name}.ts`),
     ),
     outdir: output,
@@ -31,6 +31,7 @@ try {
     tasks: join(output, "task-child.mjs"),
     soak: join(output, "soak-child.mjs"),
     writer: join(output, "writer-child.mjs"),
+    machines: join(output, "machines-child.mjs"),
     project: root,
   });
 } finally {

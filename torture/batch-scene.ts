@@ -14,6 +14,8 @@ export type BatchScene = {
   readonly asked: readonly number[];
   /** The file of so many tasks. */
   tasks(count: number, more?: object): string;
+  /** From which addresses the outside was called, by task. */
+  readonly callers: ReadonlyMap<string, ReadonlySet<string>>;
   /** How many tasks have a result. */
   done(out: string): number;
   /** Every task has one result, and journal, model and outside agree on each call; the outside has counted. */
@@ -24,18 +26,30 @@ export type BatchScene = {
 /** What each answer costs with `claude-haiku-4-5`: 5 dollars per million tokens that it writes. */
 export const answerUsd = 0.005;
 
+export type BatchSceneOptions = {
+  readonly steps: number;
+  readonly delayMs: number;
+  /** Where the outside listens; on loop-back when absent. */
+  readonly host?: string;
+  /** What is done in the folder of the task with each call, beside calling the outside. */
+  readonly beside?: ((step: number) => string) | undefined;
+};
+
 /** A model whose tasks call the outside once per step, and an outside that counts. The answer depends on the conversation alone. */
-export async function openBatchScene({ steps, delayMs }: { steps: number; delayMs: number }): Promise<BatchScene> {
+export async function openBatchScene({ steps, delayMs, host = "127.0.0.1", beside }: BatchSceneOptions): Promise<BatchScene> {
   const folder = mkdtempSync(join(tmpdir(), "outrider-torture-batch-"));
   const effects = new Map<string, number>();
   /** By the id of the call: what the model heard of it last. */
   const told = new Map<string, string>();
   const asked: number[] = [];
-  const outside = createServer((request, response) => {
-    effects.set(request.url ?? "", (effects.get(request.url ?? "") ?? 0) + 1);
+  const callers = new Map<string, Set<string>>();
+  const outside = createServer(({ url = "", socket }, response) => {
+    effects.set(url, (effects.get(url) ?? 0) + 1);
+    const task = url.split("/")[1] ?? "";
+    callers.set(task, (callers.get(task) ?? new Set()).add(socket.remoteAddress ?? ""));
     response.end("done\n");
   });
-  await new Promise<void>((resolve) => outside.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => outside.listen(0, host, resolve));
   const { port } = outside.address() as AddressInfo; // it listens on a port
   const model = await startModelServer({
     keepsRequests: false,
@@ -43,7 +57,7 @@ export async function openBatchScene({ steps, delayMs }: { steps: number; delayM
       asked.push(Date.now());
       listen(body, told);
       return {
-        ...answer(body, { url: `http://127.0.0.1:${port}`, steps }),
+        ...answer(body, { url: `http://${host}:${port}`, steps, beside }),
         usage: { inputTokens: 0, outputTokens: 1_000 },
         delayMs,
       };
@@ -59,6 +73,7 @@ export async function openBatchScene({ steps, delayMs }: { steps: number; delayM
       ANTHROPIC_BASE_URL: model.url,
     },
     asked,
+    callers,
     tasks(count, more = {}) {
       const ids = Array.from({ length: count }, (_, at) => `t${at + 1}`);
       const lines = ids.map((id) => JSON.stringify({ id, prompt: `TASK ${id}`, allowedTools: ["Bash"], ...more }));
@@ -78,14 +93,17 @@ export async function openBatchScene({ steps, delayMs }: { steps: number; delayM
 
 type Call = { readonly name: string; readonly input: object; readonly callId: string };
 
-function answer(body: unknown, { url, steps }: { url: string; steps: number }): { text?: string; calls?: Call[] } {
+type Answering = Pick<BatchSceneOptions, "steps" | "beside"> & { readonly url: string };
+
+function answer(body: unknown, { url, steps, beside }: Answering): { text?: string; calls?: Call[] } {
   const messages: { role: string; content: unknown }[] = Object(body).messages;
   const [, task] = /TASK ([\w-]+)/.exec(JSON.stringify(messages[0])) ?? [];
   const called = messages.filter(
     ({ role, content }) => role === "assistant" && JSON.stringify(content).includes("tool_use"),
   ).length;
   if (called >= steps) return { text: `Task ${task} is done.` };
-  const command = `curl -s ${url}/${task}/${called + 1}`;
+  const also = beside ? `${beside(called + 1)}; ` : "";
+  const command = `${also}curl -s ${url}/${task}/${called + 1}`;
   return { calls: [{ name: "Bash", input: { command }, callId: `call_${task}_${called + 1}` }] };
 }
 

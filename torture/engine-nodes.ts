@@ -23,16 +23,31 @@ export function findEngine(project: string): string {
 
 type Ports = { readonly node: number; readonly ingress: number; readonly admin: number };
 
-/** So many nodes of one cluster on loop-back; each step is kept by two of them. Resolves when all are healthy. */
+export type EnginePlan = {
+  readonly folder: string;
+  readonly count: number;
+  /** Where they listen, and how a program is started there; on loop-back when absent. */
+  readonly host?: string;
+  readonly launch?: typeof spawn;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+/** So many nodes of one cluster; each step is kept by two of them, where there are two. Resolves when all are healthy. */
 export async function startEngineNodes(
   program: string,
-  { folder, count }: { folder: string; count: number },
+  { folder, count, host = "127.0.0.1", launch = spawn, settings = {} }: EnginePlan,
 ): Promise<EngineNode[]> {
   const ports: Ports[] = [];
   for (let at = 0; at < count; at++) ports.push({ node: await freePort(), ingress: await freePort(), admin: await freePort() });
-  const addresses = JSON.stringify(ports.map(({ node }) => `http://127.0.0.1:${node}`));
+  const shared = {
+    host,
+    launch,
+    settings,
+    addresses: JSON.stringify(ports.map(({ node }) => `http://${host}:${node}`)),
+    replication: Math.min(2, count),
+  };
   const nodes = ports.map((own, at) =>
-    startNode(program, { folder: join(folder, `node-${at + 1}`), own, addresses, isFirst: at === 0 }),
+    startNode(program, { folder: join(folder, `node-${at + 1}`), own, isFirst: at === 0, ...shared }),
   );
   const urls = nodes.flatMap(({ ingress, admin }) => [`${ingress}/restate/health`, `${admin}/health`]);
   for (let tries = 0; !(await Promise.all(urls.map(answers))).every(Boolean); tries++) {
@@ -42,12 +57,20 @@ export async function startEngineNodes(
   return nodes;
 }
 
-type NodePlan = { readonly folder: string; readonly own: Ports; readonly addresses: string; readonly isFirst: boolean };
+type NodePlan = Required<Pick<EnginePlan, "folder" | "host" | "launch" | "settings">> & {
+  readonly own: Ports;
+  readonly addresses: string;
+  readonly replication: number;
+  readonly isFirst: boolean;
+};
 
-function startNode(program: string, { folder, own, addresses, isFirst }: NodePlan): EngineNode {
+function startNode(
+  program: string,
+  { folder, own, host, launch, settings, addresses, replication, isFirst }: NodePlan,
+): EngineNode {
   mkdirSync(folder, { recursive: true });
   const log = openSync(join(folder, "server.log"), "a");
-  const node: ChildProcess = spawn(program, ["--no-logo"], {
+  const node: ChildProcess = launch(program, ["--no-logo"], {
     stdio: ["ignore", log, log],
     env: {
       PATH: process.env["PATH"],
@@ -56,23 +79,24 @@ function startNode(program: string, { folder, own, addresses, isFirst }: NodePla
       RESTATE_CLUSTER_NAME: "outrider-torture",
       RESTATE_DISABLE_TELEMETRY: "true",
       RESTATE_LISTEN_MODE: "tcp",
-      RESTATE_BIND_IP: "127.0.0.1",
+      RESTATE_BIND_IP: host,
       RESTATE_BIND_PORT: String(own.node),
-      RESTATE_ADVERTISED_HOST: "127.0.0.1",
-      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${own.ingress}`,
-      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${own.admin}`,
+      RESTATE_ADVERTISED_HOST: host,
+      RESTATE_INGRESS__BIND_ADDRESS: `${host}:${own.ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `${host}:${own.admin}`,
       RESTATE_DEFAULT_NUM_PARTITIONS: "4",
-      RESTATE_DEFAULT_REPLICATION: "2",
+      RESTATE_DEFAULT_REPLICATION: String(replication),
       RESTATE_AUTO_PROVISION: String(isFirst),
       RESTATE_METADATA_CLIENT__TYPE: "replicated",
       RESTATE_METADATA_CLIENT__ADDRESSES: addresses,
       RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "256 MiB",
       RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT: "1",
+      ...settings,
     },
   });
   return {
-    ingress: `http://127.0.0.1:${own.ingress}`,
-    admin: `http://127.0.0.1:${own.admin}`,
+    ingress: `http://${host}:${own.ingress}`,
+    admin: `http://${host}:${own.admin}`,
     kill: () => void node.kill("SIGKILL"),
   };
 }

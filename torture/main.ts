@@ -8,6 +8,7 @@ import { countEndings } from "./endings.ts";
 import { breakDisks } from "./faults.ts";
 import { killBatches } from "./batches.ts";
 import { killFleets } from "./fleets.ts";
+import { rehearseMachines } from "./machines.ts";
 import { killRuns } from "./kills.ts";
 import { failProcesses } from "./process-faults.ts";
 import { failProviders } from "./provider-faults.ts";
@@ -43,6 +44,7 @@ const sizes = {
     treeKills: 500,
     batchKills: 200,
     fleetTasks: 10_000,
+    machineTasks: 200,
     taskKills: 500,
     soaked: 2000,
     connections: 1000,
@@ -71,6 +73,7 @@ const sizes = {
     treeKills: 8,
     batchKills: 10,
     fleetTasks: 24,
+    machineTasks: 12,
     taskKills: 8,
     soaked: 200,
     connections: 50,
@@ -93,6 +96,7 @@ const parts = [
   "worktrees",
   "batches",
   "fleets",
+  "machines",
   "tasks",
   "soak",
   "server",
@@ -101,7 +105,7 @@ const parts = [
 /** Runs the parts that were asked for, all of them when none was; answers the exit code. */
 export async function torture(
   argv: readonly string[],
-  programs: Programs & { writer: string; project: string },
+  programs: Programs & { writer: string; machines: string; project: string },
 ): Promise<number> {
   const options = {
     short: { type: "boolean", default: false },
@@ -149,6 +153,10 @@ export async function torture(
       const { command, project } = programs;
       tell(await killFleets({ command, project, tasks: size.fleetTasks, workers: 4, seed }));
     }
+    if (wants("machines")) {
+      const { command, project, machines: program } = programs;
+      tell([await rehearseMachines({ program, command, project, tasks: size.machineTasks, seed })]);
+    }
     if (wants("tasks")) tell([await killTasks({ programs, kills: size.taskKills, seed })]);
     if (wants("soak")) tell([await soakTasks({ programs, tasks: size.soaked })]);
     if (wants("server")) {
@@ -183,6 +191,7 @@ function take(size: typeof sizes.long, share: number): typeof sizes.long {
     treeKills: part(size.treeKills),
     batchKills: part(size.batchKills),
     fleetTasks: part(size.fleetTasks),
+    machineTasks: part(size.machineTasks),
     taskKills: part(size.taskKills),
     soaked: part(size.soaked),
     connections: part(size.connections),

@@ -1,6 +1,4 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "@outrider/runtime/host";
 import type { AgentEvent, JsonValue, SessionHost, SessionStore } from "@outrider/runtime";
 import type { DurableContext, DurableRun } from "../durable/durable.ts";
 import type { Governing } from "../limits/governed-provider.ts";
@@ -35,9 +33,9 @@ export type TaskRunGround = {
   readonly onEvent?: ((sessionId: string, event: AgentEvent) => void) | undefined;
 };
 
-/** The id of a run, and the name of its journal and files. */
+/** The id of a run, and the name of its journal and files. A unit whose own name looks like the second attempt of another is told from it. */
 export function runIdOf({ unit, attempt }: TaskRunInput): string {
-  return attempt === 1 ? unit.id : `${unit.id}~${attempt}`;
+  return attempt === 1 && !/~\d+$/.test(unit.id) ? unit.id : `${unit.id}~${attempt}`;
 }
 
 /**
@@ -77,8 +75,7 @@ async function runTask(ground: TaskRunGround, context: DurableContext, input: Ta
   const isDone = past.type === "ended" && past.outcome.type === "completed";
   if (prepared.own)
     await context.step("patch", async () => {
-      const patch = await ground.workspaces.patch(prepared); // before the check, whose own files are none of the agent's
-      if (patch) writePatch(join(ground.folder, "patches"), name, patch);
+      await ground.workspaces.patch(prepared, join(ground.folder, "patches", `${name}.patch`)); // before the check, whose own files are none of the agent's
       return null;
     });
   const check = task.check;
@@ -115,9 +112,4 @@ async function advanceToEnd(
     const { approved } = await context.approval(name, { tool: state.tool, reason: state.reason });
     session.answer(state.requestId, approved);
   }
-}
-
-function writePatch(folder: string, name: string, patch: string): void {
-  makeFolder(folder, 0o777);
-  writeFileSync(join(folder, `${name}.patch`), patch);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { cpSync, existsSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { BatchUnit } from "../tasks/task.ts";
@@ -9,7 +9,7 @@ import { runProgram } from "../util/run-program.ts";
 export type PreparedWorkspace = {
   /** Where the agent works. */
   readonly cwd: string;
-  /** The top of the folder that belongs to the task alone, and the state that patches are made against. */
+  /** The top of the folder that belongs to the task alone, and the commit or tree that patches are made against: the same on each machine. */
   readonly own?: { readonly root: string; readonly base: string } | undefined;
 };
 
@@ -39,15 +39,34 @@ export class Workspaces {
     return { cwd: folderIn(root, task.cwd ?? "."), own: { root, base } };
   }
 
-  /** What the agent changed, as a patch that `git apply` takes; undefined where nobody can tell. */
-  async patch({ own }: PreparedWorkspace): Promise<string | undefined> {
-    if (!own) return undefined;
-    await this.#git(own.root, ["add", "-A"]);
-    return await this.#git(own.root, ["diff", "--cached", "--binary", own.base]);
+  /** What the agent changed, as a file that `git apply` takes; none where nothing was changed. */
+  async patch({ own }: PreparedWorkspace, file: string): Promise<void> {
+    if (!own) return;
+    const git = (...args: string[]): Promise<string> => this.#git(own.root, args, this.#apart(own.root));
+    await git("read-tree", own.base);
+    await git("add", "-A");
+    makeFolder(dirname(file), 0o777);
+    const fresh = `${file}.new`;
+    await git("diff-index", "--cached", "--binary", "--full-index", "-p", `--output=${fresh}`, own.base); // git writes it: bytes are no text
+    if (statSync(fresh).size === 0) rmSync(fresh);
+    else renameSync(fresh, file);
   }
 
   remove(name: string): void {
-    rmSync(join(this.#folder, "workspaces", name), { recursive: true, force: true });
+    for (const kind of ["workspaces", "bases"]) rmSync(join(this.#folder, kind, name), { recursive: true, force: true });
+  }
+
+  /** A repository that the agent has never seen, over the same folder: whatever it did to its own, this one has the base. */
+  #apart(root: string): Record<string, string> {
+    return { GIT_DIR: join(this.#folder, "bases", basename(root)), GIT_WORK_TREE: root };
+  }
+
+  async #openApart(root: string): Promise<Record<string, string>> {
+    const env = this.#apart(root);
+    rmSync(env["GIT_DIR"] ?? "", { recursive: true, force: true });
+    makeFolder(dirname(env["GIT_DIR"] ?? ""), 0o777);
+    await this.#git(root, ["init", "-q"], env);
+    return env;
   }
 
   /**
@@ -58,7 +77,9 @@ export class Workspaces {
     const mirror = await this.#mirror(repository);
     const base = await this.#commitIn(mirror, repository, commit);
     await this.#git(root, ["init", "-q"]);
-    writeFileSync(join(root, ".git/objects/info/alternates"), `${join(mirror, "objects")}\n`);
+    const { GIT_DIR: apart = "" } = await this.#openApart(root);
+    for (const own of [join(root, ".git"), apart])
+      writeFileSync(join(own, "objects/info/alternates"), `${join(mirror, "objects")}\n`);
     await this.#git(root, ["checkout", "-q", "--detach", base]);
     return base;
   }
@@ -70,7 +91,9 @@ export class Workspaces {
     await this.#git(root, ["add", "-A"]);
     const author = ["-c", "user.name=outrider", "-c", "user.email=outrider@localhost"];
     await this.#git(root, [...author, "commit", "-q", "--allow-empty", "-m", "As the task gives it"]);
-    return (await this.#git(root, ["rev-parse", "HEAD"])).trim();
+    const apart = await this.#openApart(root);
+    await this.#git(root, ["add", "-A"], apart);
+    return (await this.#git(root, ["write-tree"], apart)).trim(); // a commit would have the time in it
   }
 
   async #mirror(repository: string): Promise<string> {
@@ -106,7 +129,7 @@ export class Workspaces {
     return found.trim();
   }
 
-  async #git(cwd: string, args: readonly string[]): Promise<string> {
+  async #git(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
     const harmless = [
       "-c",
       "core.hooksPath=/dev/null",
@@ -119,8 +142,7 @@ export class Workspaces {
     ];
     const { code, stdout, stderr } = await runProgram("git", [...harmless, ...args], {
       cwd,
-      env: this.#env,
-      maxBytes: 256 * 1024 * 1024,
+      env: { ...this.#env, ...env },
     });
     if (code === 0) return stdout;
     throw new RuntimeError("config", `git ${args[0]} failed: ${stderr.trim().slice(0, 500) || `exit ${code}`}`);

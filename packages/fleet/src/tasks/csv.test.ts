@@ -12,4 +12,11 @@ describe("a table", () => {
     assert.throws(() => parseCsv("id,prompt\na,b\nc,d,e\n"), /row 3 has 3 fields, the header 2/);
     assert.deepEqual(parseCsv("id,prompt\na\n"), [{ id: "a", prompt: "" }]);
   });
+
+  it("may be divided by semicolons or tabs, and have columns without a name; a name twice is an error", () => {
+    assert.deepEqual(parseCsv("id;prompt\r\na;b, c\r\n"), [{ id: "a", prompt: "b, c" }]);
+    assert.deepEqual(parseCsv("id\tprompt\na\tb;c\n"), [{ id: "a", prompt: "b;c" }]);
+    assert.deepEqual(parseCsv("id,prompt,,\na,b,,\n"), [{ id: "a", prompt: "b" }]);
+    assert.throws(() => parseCsv("id,prompt,prompt\na,b,c\n"), /two columns have the name "prompt"/);
+  });
 });

@@ -1,16 +1,25 @@
 import { RuntimeError } from "@outrider/runtime";
 
-/** Rows of a table with a header, as RFC 4180 has them: quotes double, line ends inside quotes stay. */
+/**
+ * Rows of a table with a header, as RFC 4180 has them: quotes double, line ends inside quotes stay. Where the header has no comma, its fields
+ * may be divided by semicolons or tabs, as some spreadsheets write them. Columns without a name are left out.
+ */
 export function parseCsv(text: string): Record<string, string>[] {
-  const [header, ...rows] = toCells(text.replace(/^\uFEFF/, ""));
+  const plain = text.replace(/^\uFEFF/, "");
+  const first = /^[^\r\n]*/.exec(plain)?.[0] ?? "";
+  const [header, ...rows] = toCells(plain, [",", ";", "\t"].find((sign) => first.includes(sign)) ?? ",");
   if (!header) return [];
   const names = header.map((name) => name.trim());
+  const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
+  if (twice !== undefined) throw wrongTable(`two columns have the name ${JSON.stringify(twice)}`);
   const long = rows.findIndex(({ length }) => length > names.length);
   if (long >= 0) throw wrongTable(`row ${long + 2} has ${rows[long]?.length} fields, the header ${names.length}`);
-  return rows.map((cells) => Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ""])));
+  return rows.map((cells) =>
+    Object.fromEntries(names.flatMap((name, index) => (name === "" ? [] : [[name, cells[index] ?? ""]]))),
+  );
 }
 
-function toCells(text: string): string[][] {
+function toCells(text: string, divider: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
   let cell = "";
@@ -28,7 +37,7 @@ function toCells(text: string): string[][] {
       else if (text[at + 1] === '"') cell += text[at++];
       else isQuoted = false;
     } else if (sign === '"' && cell === "") isQuoted = true;
-    else if (sign === ",") {
+    else if (sign === divider) {
       row.push(cell);
       cell = "";
     } else if (sign === "\n" || sign === "\r") {

@@ -73,7 +73,9 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
   const seed = text("seed");
   const deadline = text("deadline");
   const others = Object.entries(row).filter(([name]) => !fields.includes(name));
-  const labels = { ...Object(row["labels"]), ...Object.fromEntries(others) } as JsonObject; // both are of JSON
+  const given = row["labels"] ?? {};
+  if (typeof given !== "object" || Array.isArray(given)) throw wrong(where, "labels must be an object");
+  const labels = { ...given, ...Object.fromEntries(others) } as JsonObject; // both are of JSON
   const task: BatchTask = {
     ...withoutPrompt(defaults),
     ...present({
@@ -108,7 +110,7 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
 /** `{{column}}` stands for the row's value of that name. A name that is not there is an error: a prompt with a hole asks for nothing. */
 function fillTemplate(template: string, row: JsonObject, where: string): string {
   return template.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (_, name: string) => {
-    const value = row[name];
+    const value = Object.hasOwn(row, name) ? row[name] : undefined;
     if (value === undefined) {
       const guess = nearest(name, Object.keys(row));
       throw wrong(where, `has no column ${name}${guess === undefined ? "" : `; did you mean ${guess}?`}`);

@@ -25,6 +25,19 @@ describe("tables", () => {
 });
 
 describe("tasks", () => {
+  it("may begin with a byte order mark, as JSON lines and as a list", async () => {
+    for (const text of ['\uFEFF{"prompt":"a"}\n{"prompt":"b"}\n', '\uFEFF[{"prompt":"a"},{"prompt":"b"}]'])
+      assert.deepEqual(
+        (await tasksOf(text)).map(({ prompt }) => prompt),
+        ["a", "b"],
+      );
+  });
+
+  it("have only columns of their own, and labels that are an object", async () => {
+    await assert.rejects(tasksOf('{"prompt":"{{toString}}"}'), /has no column toString/);
+    await assert.rejects(tasksOf('{"prompt":"a","labels":"words"}'), /labels must be an object/);
+  });
+
   it("take what they do not say from the defaults, and keep other fields as labels", async () => {
     const [task] = await tasksOf('{"id":"a","prompt":"Fix {{title}}","title":"it","deadline":"2m","check":"true","cwd":"sub"}', {
       model: "opus",

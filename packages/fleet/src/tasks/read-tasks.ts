@@ -74,7 +74,8 @@ function isTable(text: string): boolean {
 }
 
 /** JSON lines; or one list. */
-function rowsOf(text: string, name: string): JsonObject[] {
+function rowsOf(written: string, name: string): JsonObject[] {
+  const text = written.replace(/^\uFEFF/, "");
   const whole = text.trimStart().startsWith("[") ? parse(text, name) : undefined;
   const values = Array.isArray(whole)
     ? whole

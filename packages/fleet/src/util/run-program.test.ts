@@ -21,4 +21,9 @@ describe("a program", () => {
     await assert.rejects(run("setsid sleep 63 & sleep 64", { signal: AbortSignal.timeout(500) }));
     assert.ok(Date.now() - began < 30_000);
   });
+
+  it("is known by the end of what it printed, however much that was", async () => {
+    const { stdout } = await run("head -c 3000000 /dev/zero | tr '\\0' x; echo the end");
+    assert.deepEqual([stdout.length, stdout.slice(-9)], [1024 * 1024, "xthe end\n"]);
+  });
 });

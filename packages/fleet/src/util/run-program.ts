@@ -5,7 +5,7 @@ export type ProgramOptions = {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Of each stream; more is left out. */
+  /** Of each stream, its end: what came before is left out. */
   readonly maxBytes?: number | undefined;
 };
 
@@ -40,10 +40,12 @@ export async function runProgram(file: string, args: readonly string[], options:
     const timer = timeoutMs === undefined ? undefined : setTimeout(onTime, timeoutMs);
     signal?.addEventListener("abort", end, { once: true });
     const collect = (name: "stdout" | "stderr"): void => {
+      const chunks = texts[name];
       let size = 0;
       child[name].on("data", (chunk: Buffer) => {
-        if (size < maxBytes) texts[name].push(chunk.subarray(0, maxBytes - size));
+        chunks.push(chunk);
         size += chunk.length;
+        while (size - (chunks[0]?.length ?? 0) >= maxBytes) size -= chunks.shift()?.length ?? 0;
       });
     };
     collect("stdout");
@@ -66,7 +68,9 @@ export async function runProgram(file: string, args: readonly string[], options:
     child.on("close", (code) => {
       settle();
       if (signal?.aborted) return reject(signal.reason);
-      const [stdout, stderr] = [Buffer.concat(texts.stdout).toString("utf8"), Buffer.concat(texts.stderr).toString("utf8")];
+      const [stdout = "", stderr = ""] = [texts.stdout, texts.stderr].map((chunks) =>
+        Buffer.concat(chunks).subarray(-maxBytes).toString("utf8"),
+      );
       resolve({ code, stdout, stderr, isTimedOut });
     });
   });
