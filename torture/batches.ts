@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { launcher } from "./launcher.ts";
 import { openBatchScene } from "./batch-scene.ts";
 import { createRandom, Tally } from "./report.ts";
 
@@ -41,7 +42,7 @@ async function killBatch({ command, most, random, tally }: Round): Promise<numbe
     for (let round = 0; round < most * 4 + 4; round++) {
       const args = isBegun ? [command, "batch", "--resume", ...flags] : first;
       isBegun = true;
-      const child = spawn(process.execPath, args, { cwd: folder, env, stdio: "ignore" });
+      const child = spawn(launcher, args, { cwd: folder, env, stdio: "ignore" });
       const timer = killed < most ? setTimeout(() => child.kill("SIGKILL"), 300 + random(2_500)) : undefined;
       const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
       clearTimeout(timer);

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { launcher } from "./launcher.ts";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 import { createRandom, inParallel, Tally } from "./report.ts";
 
@@ -41,7 +42,7 @@ export async function countSurvivors(options: { command: string; kills: number; 
     const bystander = spawn("sleep", [`6${mark}`], { stdio: "ignore" });
     mkdirSync(join(folder, "work"));
     const flags = ["--sandbox", box ? "require" : "off", "--output-format", "json", "--allowedTools", "Bash"];
-    const child = spawn(process.execPath, [options.command, "-p", "go", ...flags], {
+    const child = spawn(launcher, [options.command, "-p", "go", ...flags], {
       cwd: join(folder, "work"),
       stdio: "ignore",
       env: {

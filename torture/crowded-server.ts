@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { launcher } from "./launcher.ts";
 import { OutriderClient } from "../packages/runtime/src/exports/client.ts";
 import { createFileStore } from "../packages/runtime/src/journal/file-store.ts";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
@@ -181,7 +182,7 @@ async function startServer({ command, folder, url: model }: { command: string; f
     ANTHROPIC_API_KEY: "soak-key",
     ANTHROPIC_BASE_URL: model,
   };
-  const child = spawn(process.execPath, [command, "serve", "--root", work], {
+  const child = spawn(launcher, [command, "serve", "--root", work], {
     cwd: work,
     env,
     stdio: ["ignore", "pipe", "inherit"],

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isStandalone, launcher } from "./launcher.ts";
 import { type ServerReply, startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 import { createRandom, inParallel, Tally } from "./report.ts";
 import { checkLines } from "./transcript.ts";
@@ -171,7 +172,7 @@ async function runJob(job: Job, { command, shim, folder }: Setting): Promise<{ k
           ];
     const prompt = job.lines ? ["-p", "--input-format", "stream-json"] : ["-p", "go"];
     const flags = [...prompt, "--output-format", job.format, "--sandbox", "off", "--allowedTools", "Bash", ...mcp, ...job.flags];
-    const words = [process.execPath, ...(job.disk ? ["--require", shim] : []), command, ...flags];
+    const words = [launcher, ...(job.disk && !isStandalone ? ["--require", shim] : []), command, ...flags];
     const limited =
       job.descriptors === undefined ? words : ["bash", "-c", `ulimit -n ${job.descriptors}; exec "$@"`, "bash", ...words];
     child = spawn(limited[0] ?? "", limited.slice(1), {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { launcher } from "./launcher.ts";
 import { answerUsd, type BatchScene, openBatchScene } from "./batch-scene.ts";
 import { findEngine, freePort, startEngineNodes } from "./engine-nodes.ts";
 import { createRandom, Tally } from "./report.ts";
@@ -127,7 +128,7 @@ async function runHeld({ command, tasks, seed, scene, tally, out, flags, victims
     ["batch", "--resume", "--max-budget", String(whole * 2), ...held],
   ];
   for (const [at, words] of runs.entries()) {
-    const batch = spawn(process.execPath, [command, ...words], { cwd: scene.folder, env: scene.env, stdio: "ignore" });
+    const batch = spawn(launcher, [command, ...words], { cwd: scene.folder, env: scene.env, stdio: "ignore" });
     const ended = once(batch, "close");
     let isOver = false;
     void ended.then(() => {

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { launcher } from "./launcher.ts";
 import { createFileStore } from "../packages/runtime/src/journal/file-store.ts";
 import { type ServerReply, startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 import { createRandom, inParallel, Tally } from "./report.ts";
@@ -289,7 +290,7 @@ async function openPlace(command: string, replies: Disturbance["replies"], index
   return {
     marker,
     start(args) {
-      const child = spawn(process.execPath, [command, ...args], {
+      const child = spawn(launcher, [command, ...args], {
         cwd: project,
         env: {
           PATH: process.env["PATH"] ?? "",

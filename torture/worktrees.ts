@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { launcher } from "./launcher.ts";
 import { createGit } from "../packages/runtime/src/tasks/worktrees/git.ts";
 import { prepareWorktree } from "../packages/runtime/src/tasks/worktrees/prepare-worktree.ts";
 import { collectWorktree, settleWorktree } from "../packages/runtime/src/tasks/worktrees/settle-worktree.ts";
@@ -124,11 +125,11 @@ export async function killWorktrees(options: { command: string; kills: number; s
     };
     const path = join(place.top, ".outrider/worktrees/job");
     const outrider = (...args: string[]) =>
-      spawnSync(process.execPath, [options.command, ...args], { cwd: place.top, env, encoding: "utf8" });
+      spawnSync(launcher, [options.command, ...args], { cwd: place.top, env, encoding: "utf8" });
     try {
       const before = userState(place);
       const args = [options.command, "-p", "go", "-w", "job", "--allowedTools", "Bash", "--sandbox", "off"];
-      const child = spawn(process.execPath, args, { cwd: place.top, env, stdio: "ignore" });
+      const child = spawn(launcher, args, { cwd: place.top, env, stdio: "ignore" });
       const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
       await pause(afterMs);
       child.kill("SIGKILL");

@@ -13,7 +13,7 @@ import {
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../../packages/runtime/src/testing/model-server.ts";
 
 export const projectRoot: string = process.env["OUTRIDER_ROOT"] ?? process.cwd();
-export const command: string = join(projectRoot, "packages/cli/bin/outrider.js");
+export const command: string = process.env["OUTRIDER_TEST_COMMAND"] ?? join(projectRoot, "packages/cli/bin/outrider.js");
 
 /** One test's world: a scripted model, a project folder, a home of its own, and the options that point the SDK at the built command. */
 export type Stage = {

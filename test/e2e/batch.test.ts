@@ -207,6 +207,20 @@ describe("outrider batch", () => {
     for (const n of [1, 2, 3, 4, 5, 6]) for (const step of [1, 2, 3]) assert.ok(effects.count(`t${n}`, step) <= 1);
   });
 
+  it("says what was wrong with a task that could not be done, not only its kind", async () => {
+    const folder = tempFolder("batch-wrong");
+    const { env } = await model(() => ({ text: "Done." }), join(folder, "home"));
+    const tasks = [
+      { id: "a", prompt: "p", cwd: "nowhere" },
+      { id: "b", prompt: "p", git: { repository: "none", commit: "HEAD" } },
+    ];
+    writeFileSync(join(folder, "tasks.jsonl"), tasks.map((task) => JSON.stringify(task)).join("\n"));
+    const { code, stderr } = await run(["batch", join(folder, "tasks.jsonl"), "--out", join(folder, "out")], { env });
+    assert.equal(code, 1);
+    assert.match(stderr, /^error {5}a .*: usage \(.*nowhere/m);
+    assert.match(stderr, /^error {5}b .*: config \(git clone failed: .*none/m);
+  });
+
   it("refuses names that no task has, and kinds that nothing fails with", async () => {
     const folder = tempFolder("batch-names");
     const { env } = await model(() => ({ text: "Done." }), join(folder, "home"));

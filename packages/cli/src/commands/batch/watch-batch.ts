@@ -46,7 +46,7 @@ export function watchBatch({ isQuiet, isAnimated }: { isQuiet: boolean; isAnimat
           if (result.failure !== "cancelled") counts.running = Math.max(0, counts.running - 1);
           counts[result.passed ? "passed" : "failed"]++;
           counts.spentUsd = Math.max(counts.spentUsd, spentUsd);
-          const why = result.passed ? "" : `: ${String(result["failure"])}`;
+          const why = result.passed ? "" : `: ${String(result["failure"])}${wordsOf(result)}`;
           const done = counts.before + counts.passed + counts.failed;
           return say(
             `${result.status.padEnd(9)} ${visible(result.unit_id)} (${done}/${counts.total}, ${spoken(result.wall_ms)})${visible(why)}`,
@@ -60,6 +60,12 @@ export function watchBatch({ isQuiet, isAnimated }: { isQuiet: boolean; isAnimat
       erase();
     },
   };
+}
+
+/** Of a task that could not be done: what was wrong. That of a check, a limit or a person says it already. */
+function wordsOf({ status, errors }: Extract<BatchProgress, { type: "finished" }>["result"]): string {
+  const [first] = status === "error" && Array.isArray(errors) ? errors : [];
+  return typeof first === "string" ? ` (${first.split("\n")[0]?.slice(0, 200)})` : "";
 }
 
 function spoken(ms: number): string {
