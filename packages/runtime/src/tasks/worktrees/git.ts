@@ -1,3 +1,4 @@
+import { sleep } from "../../util/sleep.ts";
 import { inertGitScript } from "../../workspace/inert-git.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
 
@@ -29,31 +30,49 @@ const keepReflog = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.logAllRefUpd
 
 /** Starts no program that the repository names: its hooks, filters and monitors stay out of it, unless it is to be as the user. */
 export function createGit(workspace: Pick<Workspace, "run">, signal: AbortSignal): Git {
-  return async (folder, words, { asUser = false } = {}) => {
-    const script = `${misleading}${asUser ? 'exec git "$@"' : inertGitScript}`;
-    let text = "";
-    let complaint = "";
-    try {
-      const result = await workspace.run({
-        file: "sh",
-        args: ["-c", script, "git", ...words],
-        cwd: folder,
-        env: asUser ? {} : { ...keepReflog, LC_ALL: "C" },
-        timeoutMs,
-        signal,
-        unboxed: true,
-        onOutput: ({ stream, bytes }) => {
-          const piece = Buffer.from(bytes).toString("utf8");
-          if (stream === "stdout") text = (text + piece).slice(0, maxText);
-          else complaint = (complaint + piece).slice(-4_000);
-        },
-      });
-      const ok = result.end === "exit" && result.exitCode === 0;
-      return { ok, text: text.replace(/\n$/, ""), complaint: ok ? "" : lastLine(complaint) || `git ended with ${result.end}` };
-    } catch (error) {
-      return { ok: false, text: "", complaint: error instanceof Error ? error.message : String(error) };
+  return async (folder, words, use = {}) => {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await runGit({ workspace, signal }, { folder, words, use });
+      if (answer.ok || use.asUser || attempt === attempts || signal.aborted || !passing.test(answer.complaint)) return answer;
+      await sleep(attempt * 20, signal).catch(() => {}); // then it is not tried any more
     }
   };
+}
+
+/**
+ * What git says when another git makes or removes a worktree of the same repository at this moment: it looks at all of them, also at one that is half made,
+ * and gives up before it has done anything.
+ */
+const passing = /failed to read .*commondir|Invalid path .*\/worktrees\/|could not create (leading )?director.*worktrees/;
+const attempts = 12;
+
+type GitPlace = { readonly workspace: Pick<Workspace, "run">; readonly signal: AbortSignal };
+type GitCall = { readonly folder: string; readonly words: readonly string[]; readonly use: GitUse };
+
+async function runGit({ workspace, signal }: GitPlace, { folder, words, use: { asUser = false } }: GitCall): Promise<GitAnswer> {
+  const script = `${misleading}${asUser ? 'exec git "$@"' : inertGitScript}`;
+  let text = "";
+  let complaint = "";
+  try {
+    const result = await workspace.run({
+      file: "sh",
+      args: ["-c", script, "git", ...words],
+      cwd: folder,
+      env: asUser ? {} : { ...keepReflog, LC_ALL: "C" },
+      timeoutMs,
+      signal,
+      unboxed: true,
+      onOutput: ({ stream, bytes }) => {
+        const piece = Buffer.from(bytes).toString("utf8");
+        if (stream === "stdout") text = (text + piece).slice(0, maxText);
+        else complaint = (complaint + piece).slice(-4_000);
+      },
+    });
+    const ok = result.end === "exit" && result.exitCode === 0;
+    return { ok, text: text.replace(/\n$/, ""), complaint: ok ? "" : lastLine(complaint) || `git ended with ${result.end}` };
+  } catch (error) {
+    return { ok: false, text: "", complaint: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function lastLine(text: string): string {

@@ -150,10 +150,15 @@ async function add(git: Git, { top, path, name, base, reason }: Named & { base: 
   // A branch called `outrider` leaves no room for branches below that name.
   const isTaken = (await git(top, ["show-ref", "--verify", "--quiet", "refs/heads/outrider"])).ok;
   const branch = isTaken ? `outrider-${name}` : `outrider/${name}`;
-  const words = ["worktree", "add", "--lock", "--reason", reason, "--no-track", "-b", branch, path, base];
-  const { ok, complaint } = await git(top, words);
-  if (!ok) throw new RuntimeError("usage", `No worktree could be made at ${path}: ${complaint}`);
-  return branch;
+  const impossible = (complaint: string): RuntimeError =>
+    new RuntimeError("usage", `No worktree could be made at ${path}: ${complaint}`);
+  // Its branch first: what cannot be done at this moment can then be tried again as it is.
+  const branched = await git(top, ["branch", "--no-track", branch, base]);
+  if (!branched.ok) throw impossible(branched.complaint);
+  const added = await git(top, ["worktree", "add", "--lock", "--reason", reason, path, branch]);
+  if (added.ok) return branch;
+  await git(top, ["update-ref", "-d", `refs/heads/${branch}`, base]);
+  throw impossible(added.complaint);
 }
 
 function requireName(name: string): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -65,7 +65,62 @@ function userState({ sh }: Scene): string {
   );
 }
 
+/** Each first look at the worktrees of the repository finds another git that is just making one. */
+function amidOthers(workspace: LocalWorkspace, root: string): LocalWorkspace {
+  const half = join(root, ".git/worktrees/half");
+  const seen = new Set<string>();
+  return {
+    ...workspace,
+    async run(command) {
+      const words = command.args.slice(3).join(" ");
+      if (!words.startsWith("worktree ") || seen.has(words)) return await workspace.run(command);
+      seen.add(words);
+      mkdirSync(half, { recursive: true });
+      const files = {
+        locked: "initializing",
+        gitdir: `${join(root, "half/.git")}\n`,
+        HEAD: "ref: refs/heads/main\n",
+        commondir: "",
+      };
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(half, name), text);
+      try {
+        return await workspace.run(command);
+      } finally {
+        rmSync(half, { recursive: true });
+      }
+    },
+  };
+}
+
 describe("a worktree", () => {
+  it("is made, listed and removed while others are made and removed beside it", async () => {
+    const { root, workspace, sh } = scene();
+    const machine = amidOthers(workspace, root);
+    const made = await prepareWorktree(machine, { name: "mine", owner: "me", newId, signal });
+    const git = createGit(machine, signal);
+    assert.deepEqual(
+      (await listWorktrees(git, root)).map(({ worktree: { name, branch }, lock }) => [name, branch, lock !== undefined]),
+      [["mine", "outrider/mine", true]],
+    );
+    assert.equal((await settleWorktree({ machine, git, top: root }, made)).status, "removed");
+    assert.deepEqual([sh("git worktree list").split("\n").length, sh("git branch")], [1, "* main"]);
+  });
+
+  it("that cannot be made leaves no branch, and none of the user's is taken", async () => {
+    const { workspace, sh } = scene(
+      "mkdir -p .outrider/worktrees && touch .outrider/worktrees/file && git branch outrider/taken",
+    );
+    const before = sh("git for-each-ref");
+    const wanted = { owner: "me", newId, signal };
+    await assert.rejects(
+      prepareWorktree(workspace, { ...wanted, name: "taken" }),
+      /a branch named 'outrider\/taken' already exists/,
+    );
+    sh("rm -r .outrider/worktrees/.gitignore; chmod 500 .git/worktrees 2> /dev/null || touch .git/worktrees");
+    await assert.rejects(prepareWorktree(workspace, { ...wanted, name: "new" }), /No worktree could be made at/);
+    assert.equal(sh("git for-each-ref"), before);
+  });
+
   it("is made from HEAD on a branch of its own, in a folder that git does not show", async () => {
     const place = scene("echo dirty > a.txt");
     const before = userState(place);
