@@ -1,4 +1,5 @@
 import { createMemoryStore } from "../journal/memory-store.ts";
+import { checkSessionId } from "../journal/store-place.ts";
 import type { SessionStore } from "../journal/store.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -18,6 +19,7 @@ export function toChosenSession(choice: SessionChoice, store: SessionStore | und
   switch (choice.type) {
     case "new": {
       const { id = randomUuid(), seed } = choice;
+      checkSessionId(id);
       if (!seed) return { id, options: { sessionId: id, sessionStore: store }, begin: nothing };
       const sessionStore = store ?? createMemoryStore();
       return { id, options: { resumeSessionId: id, sessionStore }, begin: () => seed(sessionStore, id) };
@@ -27,6 +29,7 @@ export function toChosenSession(choice: SessionChoice, store: SessionStore | und
       return { id: choice.id, options: { resumeSessionId: choice.id, resumeAt: choice.at, sessionStore: store }, begin: nothing };
     case "fork": {
       const { from, id, at, name } = choice;
+      checkSessionId(id);
       const source = requireStore(store);
       const options = { resumeSessionId: id, sessionName: name, sessionStore: store };
       return { id, options, begin: () => source.fork(from, id, { ...defined({ at }), isOpenedNext: true }) };

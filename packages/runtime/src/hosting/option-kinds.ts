@@ -1,3 +1,4 @@
+import { isSessionId } from "../journal/store-place.ts";
 import { parseRule } from "../permissions/rules.ts";
 import {
   abortSignal,
@@ -58,12 +59,18 @@ const servers: Kind = (value) => {
 };
 const store = having(["open", "read", "has", "fork"], "a store, such as createFileStore(directory) makes");
 
+const withoutNul = kind("a text without NUL characters", (value) => !String(value).includes("\0"));
+const newSession = kind(
+  'letters, digits, "-" and "_", at most 128 of them',
+  (value) => typeof value === "string" && isSessionId(value),
+);
+
 /** Every option of a session; the compiler holds the list to be complete. */
 export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind>> = {
   cwd: needed(text),
   provider: needed(provider),
   model: text,
-  sessionId: text,
+  sessionId: (value) => text(value) ?? newSession(value),
   resumeSessionId: text,
   resumeAt: place,
   forkSession: flag,
@@ -180,7 +187,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
   editor: having(["covers"], "an editor with covers"),
   workspaceManifest: exactly<Of<"workspaceManifest">>({ root: text, entries: needed(fields) }, "an object with entries"),
   sandboxSnapshotId: text,
-  env: recordOf(anyText, "an object of texts by name"),
+  env: recordOf((value) => anyText(value) ?? withoutNul(value), "an object of texts by name"),
   passEnv: variables,
   traceparent: action,
   redactor: having(["text", "value", "known"], "a redactor"),

@@ -78,6 +78,23 @@ describe("SessionHost", () => {
     await assert.rejects(sessions.fork("bob", { at: 1.5 }), { code: "usage" });
   });
 
+  it("refuses names that would lead out of the folders it keeps, also where nothing is stored", async () => {
+    const seed = async (): Promise<void> => assert.fail("nothing is begun");
+    for (const id of ["x/../../victim", "..", "x".repeat(129)])
+      for (const persistent of [true, false]) {
+        const sessions = start(answers("a"));
+        await assert.rejects(sessions.create({ persistent, session: { type: "new", id, seed } }), {
+          code: "usage",
+          message: /session id/,
+        });
+        await assert.rejects(sessions.create({ persistent, session: { type: "new", id } }), {
+          code: "usage",
+          message: /session id/,
+        });
+        await sessions.shutdown();
+      }
+  });
+
   it("refuses wrong defaults and limits when it is made, by name", () => {
     const wrong: [options: string, message: RegExp][] = [
       ['{"defaults":{"options":{"disallowedTool":["Bash"]}}}', /disallowedTool/],

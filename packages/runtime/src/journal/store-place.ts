@@ -35,7 +35,7 @@ export function toPlace(directory: string, options: FileStoreOptions): StorePlac
     sync,
     now: options.now ?? Date.now,
     operations: options.operations ?? systemFiles,
-    logPath: (sessionId) => join(directory, `${checkId(sessionId)}${logSuffix}`),
+    logPath: (sessionId) => join(directory, `${checkSessionId(sessionId)}${logSuffix}`),
     sideFiles() {
       sideFiles ??= import("./side-files.ts").then((module) => new module.SideFiles(directory, { sync: sync !== "never" }));
       return sideFiles;
@@ -52,7 +52,8 @@ export function isSessionId(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(text);
 }
 
-function checkId(sessionId: string): string {
+/** Answers it, or throws `usage`. Files and folders are named after it, also where the journal is in memory. */
+export function checkSessionId(sessionId: string): string {
   if (isSessionId(sessionId)) return sessionId;
   const shown = sessionId.length > 200 ? `${sessionId.slice(0, 200)}…` : sessionId;
   throw new RuntimeError(

@@ -25,7 +25,9 @@ export function kind(wanted: string, fits: (value: unknown) => boolean): Kind {
 
 // Functions and no results of `kind`, so that a bundle holds the ones it uses.
 export const anyText: Kind = (value) => unless(typeof value === "string", "a text", value);
-export const text: Kind = (value) => unless(typeof value === "string" && value.trim() !== "", "a text that is not empty", value);
+export const text: Kind = (value) =>
+  unless(typeof value === "string" && value.trim() !== "", "a text that is not empty", value) ??
+  unless(!String(value).includes("\0"), "a text without NUL characters", value); // the system takes none as a name or a path
 export const flag: Kind = (value) => unless(typeof value === "boolean", "true or false", value);
 export const count: Kind = (value) => unless(Number.isSafeInteger(value) && Number(value) > 0, "a whole number above 0", value);
 export const place: Kind = (value) =>

@@ -39,6 +39,7 @@ import { SessionCompaction } from "./prompts/session-compaction.ts";
 import type { Controlled } from "./session-controls.ts";
 import { outputsShown } from "./events/shown-outputs.ts";
 import { type SubagentOptions, Subagents } from "./subagents/subagents.ts";
+import { checkSessionId } from "../journal/store-place.ts";
 import { openGround } from "./session-ground.ts";
 import { bindHooks, type ChangingHooks, loadSessionHooks } from "./session-hooks.ts";
 import { deferredToolsOf } from "./deferred-tools.ts";
@@ -109,6 +110,7 @@ export async function createSession(
   id: string,
   { gate, skills, execute, tasks, title, spawn }: SessionParts,
 ): Promise<OpenSession> {
+  checkSessionId(id);
   const { passEnv = [] } = options;
   const env = options.env ?? userEnvironment(process.env, { keep: passEnv });
   const home = options.home ?? env["HOME"];

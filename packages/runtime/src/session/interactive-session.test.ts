@@ -31,6 +31,16 @@ function record(session: InteractiveSession): string[] {
   return log;
 }
 
+describe("a session's id", () => {
+  it("names folders: one that would lead elsewhere is refused, though the journal is in memory", async () => {
+    for (const sessionId of ["x/../../victim", "..", "", "a\0b"]) {
+      const { session } = open([{ text: "a" }], { sessionId });
+      await assert.rejects(session.open(), { code: "usage", message: /^A session id is letters/ });
+      await session.shutdown();
+    }
+  });
+});
+
 describe("a permission question of a session that says somebody answers", () => {
   const asks: readonly ScriptStep[] = [
     { calls: [{ name: "Write", input: { file_path: "x.txt", content: "" } }] },
