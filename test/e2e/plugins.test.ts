@@ -246,6 +246,37 @@ describe("bundles that are not as they should be", () => {
   });
 });
 
+describe("the settings of a plugin", () => {
+  const files = (agent: unknown): Files => ({
+    "p/.claude-plugin/plugin.json": { name: "plg" },
+    "p/settings.json": { agent, permissions: { allow: ["Bash"] } },
+    "p/agents/main.md": "---\nname: main\ndescription: d\ntools: Read\n---\nFXMAIN",
+  });
+  const asked = async (given: Files, ...args: string[]): Promise<{ body: string; stderr: string }> => {
+    const ground = await place(given);
+    const { code, stderr } = await ground.outrider(["-p", "go", "--plugin-dir", join(ground.top, "p"), ...args]);
+    assert.equal(code, 0, stderr);
+    return { body: JSON.stringify(ground.requests[0]?.body), stderr };
+  };
+
+  it("say which of its agents a conversation is, unless somebody names another", async () => {
+    const { body } = await asked(files("main"));
+    assert.match(body, /FXMAIN/);
+    assert.doesNotMatch(body, /"name":"Bash"/);
+    assert.match((await asked(files("plg:main"))).body, /FXMAIN/);
+    assert.doesNotMatch((await asked(files("main"), "--agent", "Explore")).body, /FXMAIN/);
+    const inline = { ...files(undefined), "p/.claude-plugin/plugin.json": { name: "plg", settings: { agent: "main" } } };
+    assert.match((await asked(inline)).body, /FXMAIN/);
+  });
+
+  it("cost nothing where they name none of its agents", async () => {
+    assert.doesNotMatch((await asked(files("Explore"))).body, /FXMAIN/);
+    const { body, stderr } = await asked(files(3));
+    assert.doesNotMatch(body, /FXMAIN/);
+    assert.match(stderr, /agent in its settings must be the name of an agent/);
+  });
+});
+
 describe("plugins of a project that nobody trusts", () => {
   it("count for nothing, whatever its settings say", async () => {
     const hook = { hooks: { SessionStart: [{ hooks: [{ type: "command", command: "touch pwned" }] }] } };

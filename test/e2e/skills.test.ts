@@ -292,13 +292,19 @@ describe("outrider skills", () => {
     assert.equal(linted.code, 1);
     for (const problem of [
       /descripton means nothing here; did you mean description\?/,
-      /hooks has no effect here/,
       /neither people nor models may use it/,
       /agent counts only with context: fork/,
-      /do not count until the project is trusted/,
+      /^note: .*do not count until the project is trusted/m,
       /there is another \/good/,
     ])
       assert.match(linted.stdout, problem);
+  });
+
+  it("lints a checkout that nobody has trusted without taking that for a mistake", async () => {
+    const head = "description: d\nallowed-tools: Read\nbackground: true\nhooks: {}";
+    const { outrider } = await place({ "project/.claude/skills/good/SKILL.md": `---\n${head}\n---\nText\n` });
+    const { code, stdout } = await outrider(["skills", "lint", "--json"]);
+    assert.deepEqual([code, lines(stdout).map(({ level }) => level)], [0, ["note", "note"]]);
   });
 });
 

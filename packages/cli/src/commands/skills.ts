@@ -18,7 +18,8 @@ import { print, visible } from "../terminal/visible.ts";
 const usage = `Usage:
   outrider skills list [--cwd DIR] [--json]        list the skills and commands in files, and where they are
   outrider skills show NAME [--cwd DIR] [--json]   show one of them: its description and its text
-  outrider skills lint [--cwd DIR] [--json]        find mistakes in them; exit code 1 if there are any
+  outrider skills lint [--cwd DIR] [--json]        find mistakes in them; exit code 1 if there are any;
+                                                   a line that begins with note: is none
 `;
 
 /** Looks after skills and commands in files, as a run in this folder would find them. */
@@ -72,19 +73,21 @@ async function show({ skills }: FoundSkills, name: string, json: boolean): Promi
   return await say([...facts, "", ...body.trimEnd().split(/\r?\n/)].map(visible).join("\n"));
 }
 
+/** Mistakes, and what is only worth knowing: that costs no exit code, so that a checkout nobody has trusted can be linted. */
+type Finding = { readonly message: string; readonly isNote?: true };
+
 async function lint(found: FoundSkills, { json, trusted }: { json: boolean; trusted: boolean }): Promise<number> {
-  const problems = [...found.warnings];
-  for (const skill of found.skills) problems.push(...(await problemsOf(skill, trusted)));
-  await say(
-    json
-      ? problems.map((message) => JSON.stringify({ message })).join("\n")
-      : problems.map(visible).join("\n") || "Nothing is wrong",
+  const findings: Finding[] = found.warnings.map((message) => ({ message }));
+  for (const skill of found.skills) findings.push(...(await findingsOf(skill, trusted)));
+  const lines = findings.map(({ message, isNote }) =>
+    json ? JSON.stringify({ message, ...(isNote && { level: "note" }) }) : visible(isNote ? `note: ${message}` : message),
   );
-  return problems.length === 0 ? exitCodes.success : exitCodes.error;
+  await say(lines.join("\n") || (json ? "" : "Nothing is wrong"));
+  return findings.every(({ isNote }) => isNote) ? exitCodes.success : exitCodes.error;
 }
 
-async function problemsOf(skill: Skill, trusted: boolean): Promise<string[]> {
-  const { path, scope, description, allowedTools, paths, modelInvocable, userInvocable, agent, forks } = skill;
+async function findingsOf(skill: Skill, trusted: boolean): Promise<Finding[]> {
+  const { path, scope, description, allowedTools, modelInvocable, userInvocable, agent, forks } = skill;
   const text = readSkill(skill);
   const { body } = await parseSkill(text, skill);
   const head = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---/m.exec(text)?.[1] ?? "";
@@ -95,21 +98,21 @@ async function problemsOf(skill: Skill, trusted: boolean): Promise<string[]> {
       const guess = nearest(key, knownKeys);
       return `${path}: ${key} means nothing here${guess ? `; did you mean ${guess}?` : ""}`;
     });
-  const idle = keys
-    .filter((key) => ["hooks", "shell", "background"].includes(key))
-    .map((key) => `${path}: ${key} has no effect here`);
-  const commands = preprocessShellCommands(body).length;
-  const needsTrust = scope === "project" && !trusted && (allowedTools.length > 0 || commands > 0);
-  return [
+  const mistakes = [
     ...unknown,
-    ...idle,
     ...(body.trim() === "" ? [`${path} has no text`] : []),
     ...(description.length > 1_536 ? [`${path}: of its description only 1,536 characters are shown to models`] : []),
     ...(!modelInvocable && !userInvocable ? [`${path}: neither people nor models may use it`] : []),
     ...(agent !== undefined && !forks ? [`${path}: agent counts only with context: fork`] : []),
-    ...(paths.length > 0 ? [`${path}: with paths it is not listed, and used by its name alone`] : []),
-    ...(needsTrust ? [`${path}: its commands and allowed-tools do not count until the project is trusted`] : []),
   ];
+  const isLoosening = allowedTools.length > 0 || skill.hooks !== undefined || preprocessShellCommands(body).length > 0;
+  const notes = [
+    ...keys.filter((key) => ["shell", "background"].includes(key)).map((key) => `${path}: ${key} has no effect here`),
+    ...(scope === "project" && !trusted && isLoosening
+      ? [`${path}: its commands, hooks and allowed-tools do not count until the project is trusted`]
+      : []),
+  ];
+  return [...mistakes.map((message) => ({ message })), ...notes.map((message) => ({ message, isNote: true as const }))];
 }
 
 async function say(text: string): Promise<number> {

@@ -28,8 +28,8 @@ describe("frontmatter", () => {
 
   const refused: [text: string, reason: RegExp][] = [
     ["---\nname: x\n", /has no second line of ---/],
-    ["---\nname: [a\n---\n", /^skill\.md, line \d: /],
-    ["---\na: 1\nb: c: d\n---\n", /^skill\.md, line 3: /],
+    ['---\nname: "a\n---\n', /^skill\.md, line \d: /],
+    ["---\na: 1\nb: c: d\n- x\n---\n", /^skill\.md, line \d: /],
     ["---\na: 1\na: 2\n---\n", /^skill\.md, line 3: .*unique/],
     ["---\n- a\n- b\n---\n", /expected `name: value` lines/],
     ["---\njust words\n---\n", /expected `name: value` lines/],
@@ -50,6 +50,25 @@ describe("frontmatter", () => {
       });
     });
   }
+
+  it("is taken line by line where a sentence without quotes is no YAML", async () => {
+    const rest = "allowed-tools: [Read]\nlist:\n  - a\nfolded: >-\n  a\n  b\n";
+    const others = { "allowed-tools": ["Read"], list: ["a"], folded: "a b" };
+    for (const value of [
+      "Use it when: always",
+      "[a",
+      "[a] b",
+      "*Never* without",
+      "@me",
+      "{x} and more",
+      "> 5 of them",
+      "ends with:",
+    ])
+      assert.deepEqual(await parseFrontmatter(`---\ndescription: ${value}\n${rest}---\nbody`), {
+        attributes: { description: value, ...others },
+        body: "body",
+      });
+  });
 
   it("may nest lists and maps 32 deep", async () => {
     for (const [open, close] of [

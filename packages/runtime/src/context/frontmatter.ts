@@ -21,7 +21,32 @@ export async function parseFrontmatter(text: string, name: string = "The file"):
   const body = plain.slice(opening[0].length + closing.index + closing[0].length);
   if (source.length > maxLength)
     throw new RuntimeError("config", `${name} has more than ${maxLength / 1024} KB of settings between its --- lines`);
-  return { attributes: await parseAttributes(source, name), body };
+  try {
+    return { attributes: await parseAttributes(source, name), body };
+  } catch (error) {
+    const quoted = withQuotes(source);
+    if (quoted === source) throw error;
+    const attributes = await parseAttributes(quoted, name).catch(() => {
+      throw error; // about what the person wrote, not about what we made of it
+    });
+    return { attributes, body };
+  }
+}
+
+/** People write sentences with colons, brackets and stars in them and no quotes around them: where that is no YAML, each such line is taken as it stands. */
+function withQuotes(source: string): string {
+  return source.replace(simpleLine, (line, key: string, written: string) => {
+    const value = written.trimEnd();
+    return isSentence(value) ? `${key}: ${JSON.stringify(value.replaceAll("\\n", "\n"))}` : line;
+  });
+}
+
+const simpleLine = /^([A-Za-z][\w-]*):[ \t]+(\S.*)$/gm;
+
+function isSentence(value: string): boolean {
+  if (/^["'&!#]/.test(value)) return false;
+  if (/^\[.*\]$|^\{.*\}$|^[|>][-+\d]*$|^\*\S*$/.test(value)) return false; // what it looks like
+  return /^[@`%*[{|>]/.test(value) || /:(?:\s|$)/.test(value);
 }
 
 async function parseAttributes(source: string, name: string): Promise<JsonObject> {

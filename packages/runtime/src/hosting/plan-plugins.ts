@@ -3,7 +3,7 @@ import type { ReloadedPlugins } from "../session/session-options.ts";
 import type { McpServers } from "../tools/mcp/mcp-servers.ts";
 import { defined } from "../util/defined.ts";
 import { applyPlugins, isStrict, toFact, withServers } from "./apply-plugins.ts";
-import { findPlugins, type PluginGround } from "./find-plugins.ts";
+import { type FoundPlugins, findPlugins, type PluginGround } from "./find-plugins.ts";
 import type { SessionPlan } from "./plan-session.ts";
 import { openProject, resolveProject } from "./project.ts";
 import type { NamedPlugin, SessionRequest } from "./session-request.ts";
@@ -11,7 +11,14 @@ import type { Surroundings } from "./surroundings.ts";
 
 /** A plan with the bundles that its request names and those that settings switch on. */
 export async function withPlugins(plan: SessionPlan, ground: PluginGround): Promise<SessionPlan> {
-  return { ...plan, ...(await applyPlugins(plan, await findPlugins(plan.request, ground), ground)) };
+  const found = await findPlugins(plan.request, ground);
+  return { ...plan, request: withAgentOf(plan.request, found), ...(await applyPlugins(plan, found, ground)) };
+}
+
+/** A bundle may say that a conversation is one of its agents, where nobody names another. */
+function withAgentOf(request: SessionRequest, { loaded }: FoundPlugins): SessionRequest {
+  const names = loaded.flatMap(({ mainAgent, agents }) => (agents.some(({ name }) => name === mainAgent) ? mainAgent : []));
+  return { ...request, ...defined({ mainAgent: request.mainAgent ?? names[0] }) };
 }
 
 /** The same plan with bundles that somebody names after it was made. */
@@ -23,7 +30,7 @@ export async function withMorePlugins(
   const ground = { around, project: plan.project, resolved: plan.resolved, keySource: plan.keySource };
   const taken = plan.options.loadedPlugins?.loaded ?? [];
   const found = await findPlugins({ plugins: named, without: ["plugins"] }, ground, taken);
-  const request = { ...plan.request, plugins: [...(plan.request.plugins ?? []), ...named] };
+  const request = withAgentOf({ ...plan.request, plugins: [...(plan.request.plugins ?? []), ...named] }, found);
   const extended = await applyPlugins(plan, found, ground);
   const before = plan.options.loadedPlugins?.reload;
   const reload: typeof before = before && ((more = []) => before([...named, ...more]));

@@ -56,12 +56,13 @@ export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: Plu
     servers: ways.withoutServers ? [] : serversOf(bundle),
     outputStyles: foldersOf(bundle, manifest.outputStyles ?? ["output-styles"]),
     bin: foldersOf(bundle, ["bin"])[0],
+    mainAgent: mainAgentOf(bundle),
     unused: [...unknown, ...unusedParts.filter((part) => existsSync(join(root, part)))],
   };
 }
 
 /** What a bundle may hold that only Claude Code makes something of. */
-const unusedParts = ["workflows", "themes", "monitors", ".lsp.json", "settings.json"];
+const unusedParts = ["workflows", "themes", "monitors", ".lsp.json"];
 
 /** A folder without a manifest that holds nothing but bundles is many bundles. */
 export function bundlesIn(path: string): string[] {
@@ -165,6 +166,20 @@ function withOptions(server: JsonObject, { places, secrets }: PluginOptionValues
       return [key, fillInAll(value, key === "command" || key === "args" ? visible : places)];
     }),
   );
+}
+
+/** Its settings have one key that means something: which of its agents a conversation is. */
+function mainAgentOf({ root, manifest, warnings }: Bundle): string | undefined {
+  try {
+    const { agent } = { ...manifest.settings, ...readBundleJson(root, "settings.json") };
+    if (agent === undefined) return undefined;
+    if (typeof agent !== "string")
+      throw new RuntimeError("config", `${root}: agent in its settings must be the name of an agent`);
+    return agent.startsWith(`${manifest.name}:`) ? agent : `${manifest.name}:${agent}`;
+  } catch (error) {
+    warnings.push(`${toRuntimeError(error).message}; it was left out`);
+    return undefined;
+  }
 }
 
 /** The usual file may be missing, one that the manifest names may not. */

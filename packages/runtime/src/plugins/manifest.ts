@@ -53,6 +53,7 @@ function parseManifest(values: JsonObject, file: string): ReadManifest {
     mcpServers: field.parts("mcpServers"),
     systemPrompt: field.text("systemPrompt"),
     permissions: field.rules(),
+    settings: field.read("settings", (value) => (isJsonObject(value) ? value : undefined), "an object"),
   };
   for (const key of ["displayName", "repository", "$schema"]) field.text(key);
   if (problems.length > 0) throw new RuntimeError("config", `${file}: ${problems.join("; ")}`);

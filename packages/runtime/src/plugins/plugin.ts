@@ -29,6 +29,8 @@ export type BundlePluginManifest = {
   /** Added to the system prompt. */
   readonly systemPrompt?: string | undefined;
   readonly permissions: PluginRules;
+  /** As in its `settings.json`. */
+  readonly settings?: JsonObject | undefined;
 };
 
 export type PluginRules = {
@@ -69,6 +71,8 @@ export type LoadedBundlePlugin = {
   readonly writtenHooks: readonly JsonValue[];
   readonly servers: readonly PluginServer[];
   readonly outputStyles: readonly string[];
+  /** The one of its agents that a conversation is where nobody names another. */
+  readonly mainAgent?: string | undefined;
   /** A folder of programs for commands. */
   readonly bin?: string | undefined;
   /** `CLAUDE_PLUGIN_ROOT` and its kin. */

@@ -103,7 +103,7 @@ describe("loadAgentFiles", () => {
   it("leaves out what is wrong, and says which file and why", async () => {
     const at = place({
       "project/.claude/agents/1.md": "no head at all",
-      "project/.claude/agents/2.md": agent("description: [unclosed"),
+      "project/.claude/agents/2.md": agent('description: "unclosed'),
       "project/.claude/agents/3.md": agent("description: x\nmaxTurns: many"),
       "project/.claude/agents/4.md": agent("description: x", " "),
       "project/.claude/agents/5.md": agent("description: x\nname: [a]"),

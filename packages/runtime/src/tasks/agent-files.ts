@@ -103,7 +103,7 @@ export async function loadAgentFile(path: string, { notes, within, shownFrom }: 
   try {
     const { text, invisible } = withoutHiddenText(file.text);
     if (invisible > 0) notes.warnings.push(`${invisible} invisible characters were taken out of ${shown}`);
-    const { attributes, body } = await readHead(text, shown);
+    const { attributes, body } = await parseFrontmatter(text, shown);
     const { name = basename(path, ".md"), ...fields } = attributes;
     const origin = { name: typeof name === "string" ? name : "", source: path, where: shown };
     const { agent, warnings } = parseAgent({ ...fields, prompt: body.trim() }, origin);
@@ -114,23 +114,6 @@ export async function loadAgentFile(path: string, { notes, within, shownFrom }: 
     return undefined;
   }
 }
-
-/** People write descriptions with colons in them and no quotes around them: where that is no YAML, each line is taken as it stands. */
-async function readHead(text: string, name: string): ReturnType<typeof parseFrontmatter> {
-  try {
-    return await parseFrontmatter(text, name);
-  } catch (error) {
-    const [head = "", ...rest] = text.split(/^(?=---[ \t]*\r?$)/m);
-    const quoted = head.replace(plainLine, (_, key: string, value: string) => {
-      return `${key}: ${JSON.stringify(value.trimEnd().replaceAll("\\n", "\n"))}`;
-    });
-    return await parseFrontmatter([quoted, ...rest].join(""), name).catch(() => {
-      throw error; // about what the person wrote, not about what we made of it
-    });
-  }
-}
-
-const plainLine = /^([A-Za-z][\w-]*):[ \t]+([^\s"'|>[{&*!#].*)$/gm;
 
 function withoutSay(
   project: readonly AgentDefinition[],

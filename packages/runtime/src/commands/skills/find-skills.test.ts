@@ -128,7 +128,8 @@ describe("skills and commands in files", () => {
     const found = await find({
       "project/.claude/skills/crlf/SKILL.md":
         "\uFEFF---\r\ndescription: FX crlf\r\nallowed-tools: Read, Bash(git add *) Grep\r\n---\r\nbody\r\n",
-      "project/.claude/skills/broken/SKILL.md": "---\ndescription: [a\n---\nFX broken body\n",
+      "project/.claude/skills/broken/SKILL.md": '---\ndescription: "a\n---\nFX broken body\n',
+      "project/.claude/skills/colons/SKILL.md": "---\ndescription: FX use it when: always\nallowed-tools: [Read]\n---\nb\n",
       "project/.claude/skills/odd/SKILL.md": "---\ndescription: x\nuser-invocable: perhaps\nallowed-tools: {a: 1}\n---\nb\n",
       "project/.claude/skills/hidden/SKILL.md": "---\ndescription: a\u200Bb\n---\nb\n",
     });
@@ -136,6 +137,7 @@ describe("skills and commands in files", () => {
     assert.deepEqual([of("crlf")?.description, of("crlf")?.allowedTools], ["FX crlf", ["Read", "Bash(git add *)", "Grep"]]);
     assert.deepEqual([of("broken")?.description, of("broken")?.hasHead], ["FX broken body", false]);
     assert.equal(of("hidden")?.description, "ab");
+    assert.deepEqual([of("colons")?.description, of("colons")?.allowedTools], ["FX use it when: always", ["Read"]]);
     assert.deepEqual(
       found.warnings.map((line) => line.replace(/, line \d.*;/, ";")),
       [

@@ -23,6 +23,8 @@ describe("arguments in the text of a skill", () => {
     ["<$ARGUMENTS>", "two\nlines\u2028and more", "<two\nlines\u2028and more>"],
     ["$10|$1", "a b c d e f g h i j k", "k|b"],
     ["$whoever $who", "me", "$whoever me"],
+    ["$0x $0. a$0 $ARGUMENTSX $$0", "me", "$0x me. ame meX $me"],
+    ["\\\\$0 \\$0", "me", "\\\\me $0"],
   ];
   for (const [text, args, made] of cases)
     it(`${JSON.stringify(text)} with ${JSON.stringify(args)}`, () => {

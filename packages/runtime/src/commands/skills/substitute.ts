@@ -9,11 +9,11 @@ export type SkillPromptContext = {
 };
 
 const placeholder =
-  /\\\$(ARGUMENTS\[\d+\]|\d+|[A-Za-z_]\w*)|\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS\b|\$(\d+)|\$\{([A-Za-z_]\w*|user_config\.\w+)\}|\$([A-Za-z_]\w*)/g;
+  /(?<!\\)\\\$(ARGUMENTS\[\d+\]|\d+|[A-Za-z_]\w*)|\$ARGUMENTS\[(\d+)\]|\$ARGUMENTS|\$(\d+)(?!\w)|\$\{([A-Za-z_]\w*|user_config\.\w+)\}|\$([A-Za-z_]\w*)/g;
 
 /**
  * Puts arguments and variables in the place of `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` (from 0), `$name` and `${NAME}`, in one pass: what an
- * argument holds is data, whatever it looks like. `\$1` is `$1`. Arguments that no placeholder asks for are added at the end.
+ * argument holds is data, whatever it looks like. `\$1` is `$1`; after two backslashes it is an argument. Arguments that no placeholder asks for are added at the end.
  */
 export function substituteVariables(text: string, context: SkillPromptContext): string {
   const { text: made, asked } = substitute(text, context);

@@ -7,7 +7,8 @@ import { toResultBlock, toToolUseResult } from "../../tools/tool-use-result.ts";
 
 /** One frame per tool result, in the order in which they come. */
 export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, lines: ClaudeLines): string {
-  const task = event.taskId === undefined && event.status === "ok" ? run.tasks.resultOf(event.callId) : undefined;
+  const isOfAgent = event.taskId === undefined && event.status === "ok" && event.details?.skill === undefined; // a skill tells of itself
+  const task = isOfAgent ? run.tasks.resultOf(event.callId) : undefined;
   const place = { input: run.inputOf(event), cwd: run.facts?.cwd ?? "/" };
   return lines.line("user", {
     uuid: eventUuid(lines.sessionId, event.seq),
