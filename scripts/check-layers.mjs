@@ -141,6 +141,7 @@ const ASKERS = {
   "model/sendable/sendable-provider.ts": "wraps a provider",
   "model/providers/create-provider.ts": "makes a provider",
   "settings/profile-key.ts": "wraps a provider",
+  "hosting/key-helper.ts": "wraps a provider",
   "model/providers/probe.ts": "one request of `outrider providers test`",
   "transports/run-headless/agent-run.ts": "an agent of the caller's, with a ceiling of its own",
 };

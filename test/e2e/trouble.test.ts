@@ -154,6 +154,18 @@ describe("signals", () => {
     });
   }
 
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(`${signal} is named on stderr where a person reads`, async () => {
+      const { env, server } = await model([{ text: "The answer so far", stallAfterBytes: 900 }], home);
+      const { child, done } = start(["-p", "go"], { env });
+      await eventually(() => server.requests.length === 1, "a request");
+      child.kill(signal);
+      const { code, stderr } = await done;
+      assert.equal(code, 124);
+      assert.match(stderr, new RegExp(`stopped by ${signal} before the end`));
+    });
+  }
+
   it("SIGTERM while waiting for the prompt ends with a result too", async () => {
     const { env } = await model([], home);
     const { child, done } = start(["-", "--output-format", "json"], { env, stdin: "open" });

@@ -31,6 +31,7 @@ export function callbackHooks(value: unknown, workspace: Workspace): Hooks {
     workspace,
     askModel: async () => "",
     runAgent: async () => "",
+    callServer: async () => "",
     variables: {},
     common: () => ({}),
     newId: () => "h",

@@ -27,6 +27,7 @@ async function main(argv: readonly string[]): Promise<number> {
       const { runLiveCommand } = await import("./commands/live.ts");
       return await runLiveCommand(args, known.ignored);
     }
+    if (args.flags["init-only"]) return await (await import("./commands/init-only.ts")).runInitOnly(args);
     if (isConversation(args)) return await (await import("./conversation/conversation.ts")).runConversation(args);
     return await runOnce(args);
   } catch (error) {

@@ -48,7 +48,7 @@ export async function runOnce(args: Arguments): Promise<number> {
     timer.stop = () => session.abort("deadline");
     const close = (): Promise<void> => opened.close();
     const seen: Seen = { calls: [], denied: [] };
-    const run = { plan, opened, prompt, flags: args.flags, ci, warnings, seen };
+    const run = { plan, opened, prompt, flags: args.flags, ci, warnings, seen, stoppedBy: () => signals.signal };
     const outcome = await runSession({ ...run, copy: await openCopy?.(warnings.warn) }).catch(async (error: unknown) => {
       await closeAll(complain, [close]);
       throw error;
@@ -128,6 +128,8 @@ type Run = {
   readonly warnings: Warnings;
   readonly seen: Seen;
   readonly copy: { add(event: AgentEvent): void } | undefined;
+  /** The first signal that came. */
+  readonly stoppedBy: () => NodeJS.Signals | undefined;
 };
 
 async function runSession({
@@ -139,6 +141,7 @@ async function runSession({
   warnings,
   seen,
   copy,
+  stoppedBy,
 }: Run): Promise<ShownOutcome> {
   const { options, replay, keySource } = plan;
   const output = new LineOutput(() => process.stdout, { descriptor: 1 });
@@ -178,7 +181,7 @@ async function runSession({
     if (!output.closed) {
       const denied = (flags["output-format"] ?? "text") === "text" && !flags.quiet ? seen.denied : [];
       if (seen.worktree !== undefined && !isFramed && formatName(flags["output-format"]) === "text") complain(seen.worktree);
-      await explain(outcome, { session, flags, denied, isTold: progress !== undefined || ci?.isTold === true });
+      await explain(outcome, { session, flags, denied, stoppedBy, isTold: progress !== undefined || ci?.isTold === true });
       if (progress || ci?.isTold) await close({ outcome, sessionId: session.id, ...seen, startedAt, catalogOverride });
     }
     return outcome;
@@ -264,16 +267,18 @@ type Explained = {
   readonly session: InteractiveSession;
   readonly flags: FlagValues;
   readonly denied: Seen["denied"];
+  readonly stoppedBy: Run["stoppedBy"];
   readonly isTold: boolean;
 };
 
 /** Why it did not come to its end, or what it was not allowed on the way: an answer may well not tell. */
-async function explain(outcome: Outcome, { session, flags, denied, isTold: isPlace }: Explained): Promise<void> {
+async function explain(outcome: Outcome, { session, flags, denied, stoppedBy, isTold: isPlace }: Explained): Promise<void> {
   const isWaiting = outcome.type === "stopped" && outcome.deferred !== undefined;
   if (isWaiting && (flags["output-format"] ?? "text") !== "text") return; // its result says so
   if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
   if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
-  else if (outcome.type !== "completed") complain((await import("../terminal/stop-words.ts")).stopWords(outcome, flags));
+  else if (outcome.type !== "completed")
+    complain((await import("../terminal/stop-words.ts")).stopWords(outcome, { flags, signal: stoppedBy() }));
   else if (denied.length === 0 && !isPlace) return;
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
   if (location) say(`The whole run is recorded in ${location}\n`);

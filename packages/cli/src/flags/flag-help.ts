@@ -28,7 +28,7 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   model: "The model, by id or alias (sonnet, opus, haiku, gpt, gemini, …), or PROVIDER/MODEL",
   provider:
     "A provider, or a profile from your settings (see outrider providers list); scripted with --model FILE answers from a JSON list of replies",
-  "fallback-model": "The model to use when the provider stays overloaded or unreachable",
+  "fallback-model": "The model to use when the provider stays overloaded or unreachable, or has not the first; or several: a,b",
   effort: "How hard the model should think: minimal, low, medium, high, xhigh, max; the nearest level it supports is used",
   "max-thinking-tokens": "Thinking budget in tokens; 0 turns thinking off where the model allows it",
   thinking: "The same; adaptive lets the model decide, disabled turns it off",
@@ -70,6 +70,9 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   "setting-sources": 'Which settings files count: user,project,local (the default), or "" for none',
   "trust-project": "For this run, let the project's own hooks, servers, variables and allow rules count",
   bare: "Use no hooks, servers, agents, instructions, language or style from files: the same prompt on every machine",
+  init: "Run Setup hooks with the trigger init first",
+  "init-only": "Run Setup and SessionStart hooks, and end without asking a model",
+  maintenance: "Run Setup hooks with the trigger maintenance first",
   "mcp-config": 'MCP servers: {"mcpServers": {"name": {"command": …} or {"url": …}}}; may be repeated',
   "strict-mcp-config": "Use only the servers of --mcp-config",
   "mcp-timeout": "How long a server may take to connect (10s); after that the run continues without it",

@@ -321,6 +321,9 @@ export const flags = [
     kind: "switch",
     group: "Settings",
   },
+  { name: "init", kind: "switch", group: "Settings" },
+  { name: "init-only", kind: "switch", group: "Settings" },
+  { name: "maintenance", kind: "switch", group: "Settings" },
   {
     name: "mcp-config",
     kind: "words",

@@ -60,6 +60,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
       passEnv: passedNames(flags),
       outputSchema: schema === undefined ? undefined : json?.readSchema(schema),
       sessionName: flags.name,
+      setup: flags.init || flags["init-only"] ? "init" : flags.maintenance ? "maintenance" : undefined,
       slashCommands: flags["disable-slash-commands"] ? false : undefined,
     },
   };

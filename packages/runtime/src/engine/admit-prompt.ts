@@ -1,4 +1,4 @@
-import type { HookFacts, Hooks, HookVerdict } from "../hooks/hook.ts";
+import type { HookFacts, Hooks, HookVerdict, SetupTrigger } from "../hooks/hook.ts";
 import { type UserMessage, userText } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
@@ -17,6 +17,7 @@ export type PromptToAdmit = {
     | {
         readonly source: "startup" | "resume" | "clear";
         readonly model: string;
+        readonly setup?: SetupTrigger | undefined;
         readonly instructions: readonly HookFacts["InstructionsLoaded"][];
       }
     | undefined;
@@ -54,7 +55,7 @@ type AdmitDeps = { readonly hooks: Hooks; readonly signal: AbortSignal; readonly
 
 const blockedPrompt = "(A prompt stood here. A hook did not let it in, so it was not sent.)";
 
-/** SessionStart and UserPromptSubmit, in this order, before a prompt is taken into the record. Never rejects. */
+/** Setup, SessionStart and UserPromptSubmit, in this order, before a prompt is taken into the record. Never rejects. */
 export async function admitPrompt(
   deps: AdmitDeps,
   { input, rawInput, isAdmitted, promptId, opened }: PromptToAdmit,
@@ -65,9 +66,10 @@ export async function admitPrompt(
   let sessionStarted = false;
   try {
     if (opened) {
-      const { instructions, ...start } = opened;
+      const { instructions, setup, ...start } = opened;
       for (const file of instructions)
         deps.hooks.tell("InstructionsLoaded", () => file, { signal: deps.signal, emit: deps.emit });
+      if (setup) notes.push(...toMessages("Setup", (await ask(deps, "Setup", { trigger: setup })).context));
       const verdict = await ask(deps, "SessionStart", start);
       const refusal = refusalOf(verdict);
       if (refusal !== undefined) return { input: given, blocked: false, notes, opened: false, outcome: stopped(refusal) };

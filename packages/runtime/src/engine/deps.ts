@@ -73,6 +73,8 @@ export type PermissionDeps = {
 export type SharedDeps = {
   /** Absent where there are no hooks, which then cost nothing. */
   readonly hooks?: Hooks | undefined;
+  /** How often Stop hooks may send the model back to work in one turn; 8 when absent. */
+  readonly maxObjections?: number | undefined;
   /** Whose work it is when it is a subagent's: its hooks are those of subagents. */
   readonly agent?: SubagentRef | undefined;
   /** Hides secrets in what the model gets to read, so that it is sent what is recorded. */

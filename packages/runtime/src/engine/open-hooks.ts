@@ -3,7 +3,7 @@ import { parseHooks, type HookLimits, type HookSource } from "../hooks/config.ts
 import { createHookExports } from "../hooks/exports.ts";
 import type { HookCallback, Hooks, HookSet } from "../hooks/hook.ts";
 import { commonFields, toHooks } from "../hooks/moments.ts";
-import type { HookPorts, ModelQuestion } from "../hooks/perform.ts";
+import type { HookPorts, ModelQuestion, ServerCall } from "../hooks/perform.ts";
 import { createHookRunner } from "../hooks/run.ts";
 import type { MaskedRequest } from "../model/model.ts";
 import { textOf, userText } from "../protocol/content.ts";
@@ -23,7 +23,7 @@ export type HookEntry =
       readonly guard?: boolean;
       readonly if?: string;
     }
-  | { readonly type: "command" | "http" | "prompt" | "agent"; readonly [field: string]: unknown };
+  | { readonly type: "command" | "http" | "mcp_tool" | "prompt" | "agent"; readonly [field: string]: unknown };
 
 export type HooksByEvent = Partial<
   Record<
@@ -73,6 +73,7 @@ export function openHooks(
     workspace,
     askModel: (question) => askModel(deps, question),
     runAgent: (question) => runAgent(deps, question),
+    callServer: (call) => callServer(deps, call),
     variables: session.variables ?? {},
     common: (event, promptId = prompt) =>
       commonFields(event, {
@@ -114,6 +115,19 @@ async function askModel(deps: SessionDeps, { prompt, model, signal, emit }: Mode
     return textOf(message.content);
   }
   throw new RuntimeError("provider-protocol", "The model's stream ended without a final message", { retryable: true });
+}
+
+/** The call of a hook is its author's: it is no call of the model's, so that it is neither judged nor recorded as one. */
+async function callServer(deps: SessionDeps, { server, tool, input, signal }: ServerCall): Promise<string> {
+  const { toToolName } = await import("../tools/mcp/server-tool.ts"); // few hooks ask a server
+  const name = toToolName(server, tool);
+  const found = [...deps.tools.values()].find((one) => one.name === name && one.server?.name === server);
+  if (!found) throw new RuntimeError("config", `the MCP server ${server} is not connected, or has no tool ${tool}`);
+  const { memory, workspace } = deps;
+  const output = await found.execute(input, { callId: deps.newId(), workspace, signal, memory, progress: () => undefined });
+  const text = output.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  if (output.isError) throw new RuntimeError("config", text || `${tool} answered with an error`);
+  return text;
 }
 
 const defaultTurns = 20;

@@ -2,10 +2,10 @@ import type { Outcome } from "../protocol/outcome.ts";
 import { toNote } from "./hook-notes.ts";
 import type { SessionDeps, TurnDeps } from "./deps.ts";
 
-type StopDeps = Pick<SessionDeps, "hooks" | "agent"> & Pick<TurnDeps, "signal" | "emit">;
+type StopDeps = Pick<SessionDeps, "hooks" | "agent" | "maxObjections"> & Pick<TurnDeps, "signal" | "emit">;
 
 /** How often hooks may send the model back to work in one turn. */
-const maxObjections = 8;
+const usualObjections = 8;
 
 /** Asks at the end of a turn whether it is the end. An objection is what the model is told to go on with. */
 export class StopHooks {
@@ -25,7 +25,7 @@ export class StopHooks {
 
   /** Undefined when the turn may end. An answer in a demanded form is final: hooks hear of it and cannot replace it. */
   async objection(outcome: Outcome & { type: "completed" }): Promise<string | undefined> {
-    const { hooks, agent, signal, emit } = this.#deps;
+    const { hooks, agent, signal, emit, maxObjections = usualObjections } = this.#deps;
     if (!hooks) return undefined;
     const stop = { text: outcome.text, isAgain: this.#objections > 0 };
     const event = agent ? "SubagentStop" : "Stop";

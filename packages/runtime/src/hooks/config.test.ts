@@ -34,6 +34,7 @@ describe("hooks in settings", () => {
         action: { type: "command", command: "true", args: undefined, env: {} },
         timeoutMs: 600_000,
         onFailure: "continue",
+        onTimeout: "continue",
         background: false,
         guard: false,
         once: false,
@@ -106,7 +107,7 @@ describe("hooks in settings", () => {
       [pre(command, "Bash("), /hooks\.PreToolUse\[0\]\.matcher "Bash\(" cannot be used/],
       [pre(command, 3), /matcher must be a text/],
       [pre(command, "(a+)+"), /repeats/],
-      [pre({ type: "guardrail" }), /hooks\[0\] has the type "guardrail"; expected command, http, prompt or agent/],
+      [pre({ type: "guardrail" }), /hooks\[0\] has the type "guardrail"; expected command, http, mcp_tool, prompt or agent/],
       [pre({ type: "command" }), /needs "command"/],
       [pre({ ...command, comand: "x" }), /no field "comand"; did you mean "command"/],
       [pre({ ...command, timeout: 0 }), /timeout must be a number above 0/],
@@ -150,7 +151,7 @@ describe("hooks in settings", () => {
       PostToolUse: [
         {
           hooks: [
-            { type: "mcp_tool", server: "s", tool: "t" },
+            { type: "rune", server: "s", tool: "t" },
             { type: "oracle", riddle: "?" },
           ],
         },
@@ -158,27 +159,31 @@ describe("hooks in settings", () => {
     });
     assert.equal(hooks.length, 1);
     assert.deepEqual(
-      [/has no event "NewEvent"/, /matcher.*never run/, /mcp_tool/, /the type oracle/, /has no field "reportsTo".*no effect/].map(
-        (words) => warnings.some((warning) => words.test(warning)),
-      ),
+      [
+        /has no event "NewEvent"/,
+        /matcher.*never run/,
+        /the type rune/,
+        /the type oracle/,
+        /has no field "reportsTo".*no effect/,
+      ].map((words) => warnings.some((warning) => words.test(warning))),
       [true, true, true, true, true],
     );
     const guard = { ...command, guard: true };
     for (const value of [
       { NewEvent: [{ hooks: [guard] }] },
       { PreToolUse: [{ matcher: "([", hooks: [guard] }] },
-      { PreToolUse: [{ hooks: [{ type: "mcp_tool", onFailure: "block" }] }] },
+      { PreToolUse: [{ hooks: [{ type: "rune", onFailure: "block" }] }] },
     ])
       assert.throws(() => read(value), /can neither guard nor block/);
   });
 
   it("in a file of Claude Code's: one that would judge is never left out because of its type", () => {
     const read = (event: string, more: object = {}, limits: HookLimits = {}) => {
-      const value = { [event]: [{ matcher: "Bash", hooks: [{ type: "mcp_tool", server: "s", tool: "t" }] }] };
+      const value = { [event]: [{ matcher: "Bash", hooks: [{ type: "oracle", riddle: "?" }] }] };
       return parseHooks([{ value, source: "/p/.claude/settings.json", trusted: true, ...more }], limits);
     };
     for (const event of ["PreToolUse", "PermissionRequest"])
-      assert.throws(() => read(event), { code: "config", message: /has the type mcp_tool/, hint: /write it as a command/ });
+      assert.throws(() => read(event), { code: "config", message: /has the type oracle/, hint: /write it as a command/ });
     assert.equal(read("Stop").warnings.length, 1);
     assert.deepEqual(read("PreToolUse", { trusted: false }).ignored, ["hooks.PreToolUse of /p/.claude/settings.json"]);
     assert.equal(read("PreToolUse", { guardsOnly: true }).hooks.length, 0);
@@ -191,6 +196,20 @@ describe("hooks in settings", () => {
     assert.throws(() => parseHooks([{ value, source: "a.json", trusted: true, lineOf }]), {
       message: /^a\.json:7: hooks\.Stop\[0\]\.hooks\[0\] has the type/,
     });
+  });
+
+  it("in a file of Claude Code's: send over http where they say, unless there is a list or they came with a plugin", () => {
+    const value = { Stop: [{ hooks: [{ type: "http", url: "https://hooks.example.com/x" }] }] };
+    const read = (limits: HookLimits, more: object = {}) =>
+      parseHooks([{ value, source: "/p/.claude/settings.json", trusted: true, ...more }], limits).hooks.length;
+    assert.equal(read({}), 1);
+    assert.equal(read({ allowedHttpHookUrls: ["https://hooks.example.com/*"] }), 1);
+    for (const [limits, more] of [
+      [{ allowedHttpHookUrls: [] }],
+      [{}, { isForeign: true }],
+      [{}, { source: "/p/.outrider/settings.json" }],
+    ] as const)
+      assert.throws(() => read(limits, more), /not in allowedHttpHookUrls/);
   });
 
   it("send over http only to hosts that are allowed", () => {

@@ -1,4 +1,5 @@
 import { parseRule, type Rule } from "../permissions/rules.ts";
+import { isJsonObject, type JsonObject } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { HookEventName } from "../protocol/events.ts";
 import { hookEventNames, isHookEvent } from "./event-names.ts";
@@ -31,7 +32,7 @@ export type HookLimits = {
 };
 
 /** In seconds; what somebody waits for before anything happens is shorter. */
-const defaultTimeouts = { command: 600, http: 600, prompt: 30, agent: 60, callback: 60 } as const;
+const defaultTimeouts = { command: 600, http: 600, mcp_tool: 600, prompt: 30, agent: 60, callback: 60 } as const;
 const promptTimeout = 30;
 const maxTimeoutSeconds = 24 * 60 * 60;
 
@@ -44,7 +45,6 @@ const foreignEvents: ReadonlySet<string> = new Set([
   "PermissionDenied",
   "PostModelSwitch",
   "PreModelSwitch",
-  "Setup",
   "TeammateIdle",
 ]);
 
@@ -125,7 +125,7 @@ function parseGroup(value: unknown, scene: Scene): Hook[] {
   });
 }
 
-const knownTypes: readonly unknown[] = ["command", "http", "prompt", "agent", "callback"];
+const knownTypes: readonly unknown[] = ["command", "http", "mcp_tool", "prompt", "agent", "callback"];
 
 /** Whether hooks of this type run here. */
 export function isHookType(type: unknown): boolean {
@@ -158,7 +158,10 @@ function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, st
   const given = typeof value === "function" ? { type: "callback", callback: value } : value;
   const { action, background, fields } = parseAction(given, scene, env);
   const guard = fields.flag("guard") ?? false;
-  const onFailure = fields.oneOf("onFailure", ["block", "continue"] as const) ?? (guard ? "block" : "continue");
+  const asked = fields.oneOf("onFailure", ["block", "continue"] as const);
+  const onFailure = asked ?? (guard ? "block" : "continue");
+  // A host that judges calls and cannot be reached has not said yes.
+  const onTimeout = asked ?? (action.type === "callback" && event === "PreToolUse" ? "block" : onFailure);
   if (background && (guard || onFailure === "block"))
     throw wrong(place, 'is "async": nobody waits for it, so it can neither guard nor block');
   const usual = event === "UserPromptSubmit" ? promptTimeout : defaultTimeouts[action.type];
@@ -170,6 +173,7 @@ function parseHook(value: unknown, scene: Scene, env: Readonly<Record<string, st
     condition: condition === undefined ? undefined : parseCondition(condition, scene),
     timeoutMs: Math.min(seconds, maxTimeoutSeconds) * 1000,
     onFailure,
+    onTimeout,
     background,
     guard,
     once: fields.flag("once") ?? false,
@@ -197,6 +201,11 @@ function parseAction(value: unknown, scene: Scene, env: Readonly<Record<string, 
       const action: HookAction = { type, url, headers: fields.texts("headers"), variables: fields.list("allowedEnvVars") ?? [] };
       return { action, background: fields.flag("async") ?? false, fields };
     }
+    case "mcp_tool": {
+      const fields = fieldsOf(value, place, [...common, ...decoration, "server", "tool", "input"]);
+      const input = fields.object("input") ?? {};
+      return { action: { type, server: fields.needed("server"), tool: fields.needed("tool"), input }, background: false, fields };
+    }
     case "prompt": {
       const fields = fieldsOf(value, place, [...common, ...decoration, "prompt", "model"]);
       return { action: { type, prompt: fields.needed("prompt"), model: fields.text("model") }, background: false, fields };
@@ -215,13 +224,15 @@ function parseAction(value: unknown, scene: Scene, env: Readonly<Record<string, 
       return { action: { type, callback: callback as HookCallback }, background: false, fields };
     }
     default:
-      throw wrong(place, `has the type ${JSON.stringify(type)}; expected command, http, prompt or agent`);
+      throw wrong(place, `has the type ${JSON.stringify(type)}; expected command, http, mcp_tool, prompt or agent`);
   }
 }
 
 function checkUrl(url: string, { place, limits }: Scene): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw wrong(at(place, "url"), "must be an http(s) address");
-  if (isAllowedUrl(url, limits.allowedHttpHookUrls ?? [])) return url;
+  // As in Claude Code: its files say where hooks send, unless somebody has made a list. What a plugin brings needs one.
+  const isFree = limits.allowedHttpHookUrls === undefined && place.file.isForeign === undefined && isClaudeFile(place.file);
+  if (isFree || isAllowedUrl(url, limits.allowedHttpHookUrls ?? [])) return url;
   throw wrong(at(place, "url"), `goes to ${new URL(url).host}, which is not in allowedHttpHookUrls`, {
     hint: `Add "${new URL(url).origin}/*" to allowedHttpHookUrls in your own settings if hooks may send there`,
   });
@@ -260,6 +271,7 @@ function fieldsOf(given: unknown, place: Place, known: readonly string[]) {
     text: (name: string): string | undefined => expect(name, "a text", isText),
     flag: (name: string): boolean | undefined => expect(name, "true or false", (found) => typeof found === "boolean"),
     list: (name: string): string[] | undefined => expect(name, "a list of texts", isTextList),
+    object: (name: string): JsonObject | undefined => expect(name, "an object", isJsonObject),
     texts: (name: string): Record<string, string> => expect(name, "an object of texts", isTextRecord) ?? {},
     positive: (name: string): number | undefined => expect(name, "a number above 0", isPositive),
     oneOf: <T extends string>(name: string, words: readonly T[]): T | undefined =>

@@ -7,6 +7,7 @@ const names = {
   PostToolBatch: 0,
   UserPromptSubmit: 0,
   UserPromptExpansion: 0,
+  Setup: 0,
   SessionStart: 0,
   SessionEnd: 0,
   Stop: 0,

@@ -3,7 +3,7 @@ import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** The moments at which a command may set variables for the commands that come after it, in the file that CLAUDE_ENV_FILE names. */
-type ExportingEvent = "SessionStart" | "CwdChanged";
+type ExportingEvent = "Setup" | "SessionStart" | "CwdChanged";
 
 export interface HookExports {
   /** The file that a hook of this moment writes to; undefined where it has none. */
@@ -18,7 +18,7 @@ type Ground = {
   readonly replace: (variables: Readonly<Record<string, string>>) => void;
 };
 
-/** One file for the start of the session, and one for the working directory of now: what was set for another one has gone with it. */
+/** One file each for the setting up and the start of the session, and one for the working directory of now: what was set for another one has gone with it. */
 export function createHookExports({ workspace, replace }: Ground): HookExports {
   const files = new Map<ExportingEvent, { readonly moment: string; readonly file: Promise<string | undefined> }>();
   const told = new Set<string>();
@@ -36,9 +36,9 @@ export function createHookExports({ workspace, replace }: Ground): HookExports {
   };
 
   return {
-    fileFor(event, { source, new_cwd: folder }) {
-      if (event !== "SessionStart" && event !== "CwdChanged") return noFile;
-      const moment = String(source ?? folder);
+    fileFor(event, { source, trigger, new_cwd: folder }) {
+      if (event !== "Setup" && event !== "SessionStart" && event !== "CwdChanged") return noFile;
+      const moment = String(source ?? trigger ?? folder);
       const known = files.get(event);
       if (known?.moment === moment) return known.file;
       const file = workspace.saveOverflow("hook-environment.sh", "").catch(() => undefined); // a full disk: the hook runs without one

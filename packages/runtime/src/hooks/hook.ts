@@ -24,6 +24,13 @@ export type HookAction =
       /** Variables `headers` may speak of. */
       readonly variables: readonly string[];
     }
+  | {
+      readonly type: "mcp_tool";
+      readonly server: string;
+      readonly tool: string;
+      /** `${tool_input.command}` and the like in its texts stand for the hook's own input. */
+      readonly input: JsonObject;
+    }
   | { readonly type: "prompt"; readonly prompt: string; readonly model: string | undefined }
   | {
       readonly type: "agent";
@@ -43,6 +50,8 @@ export type Hook = {
   readonly action: HookAction;
   readonly timeoutMs: number;
   readonly onFailure: "block" | "continue";
+  /** The same for one that does not answer in time. */
+  readonly onTimeout: "block" | "continue";
   /** Nobody waits for it, and it changes nothing. */
   readonly background: boolean;
   /** Runs last, on what would really happen; cannot be switched off. */
@@ -103,6 +112,8 @@ export type HookVerdict = {
   readonly answer?: ElicitationAnswer;
 };
 
+export type SetupTrigger = "init" | "maintenance";
+
 export type ElicitationAnswer = { readonly action: "accept" | "decline" | "cancel"; readonly content?: JsonObject };
 
 export interface HookRunner {
@@ -157,6 +168,8 @@ export type HookFacts = {
   PostToolUseFailure: ToolAnswer;
   /** All calls of one message have been answered. */
   PostToolBatch: { readonly calls: readonly AnsweredCall[] };
+  /** Somebody asked that what the work needs be set up, or looked after. */
+  Setup: { readonly trigger: SetupTrigger };
   SessionStart: { readonly source: string; readonly model: string };
   SessionEnd: { readonly reason: string };
   /** `typed` is what the user wrote, `prompt` what was made of it. */

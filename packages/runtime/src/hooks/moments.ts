@@ -65,6 +65,7 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
   PostToolBatch: {
     fields: ({ calls }) => ({ tool_calls: calls.map((call) => ({ ...toolFields(call), tool_response: call.answer })) }),
   },
+  Setup: { subject: ({ trigger }) => trigger, fields: ({ trigger }) => ({ trigger }) },
   SessionStart: { subject: ({ source }) => source, fields: ({ source, model }) => ({ source, model }) },
   SessionEnd: { subject: ({ reason }) => reason, fields: ({ reason }) => ({ reason }) },
   UserPromptSubmit: {

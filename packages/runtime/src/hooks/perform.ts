@@ -1,4 +1,4 @@
-import type { JsonObject } from "../protocol/content.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { HookExports } from "./exports.ts";
@@ -7,6 +7,13 @@ import { type HookOutput, type HookReading, parseHookOutput, parseJudgement, rea
 import { runCommandHook, saysAsync } from "./run-command.ts";
 import { runHttpHook } from "./run-http.ts";
 import { defined } from "../util/defined.ts";
+
+export type ServerCall = {
+  readonly server: string;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly signal: AbortSignal;
+};
 
 export type ModelQuestion = {
   readonly prompt: string;
@@ -23,6 +30,8 @@ export type HookPorts = {
   readonly askModel: (question: ModelQuestion) => Promise<string>;
   /** The last words of an agent that may look around, and nothing else. */
   readonly runAgent: (question: ModelQuestion & { readonly maxTurns: number | undefined }) => Promise<string>;
+  /** The text of what a tool of an MCP server answers. Rejects when there is none, or when it answers with an error. */
+  readonly callServer: (call: ServerCall) => Promise<string>;
   /** Where http hooks find the variables their headers name. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** The fields every hook gets. `promptId`: where it is not the prompt that is worked on. */
@@ -65,10 +74,15 @@ export async function performHook(hook: Hook, task: HookTask, ports: HookPorts):
     timeoutMs: hook.timeoutMs,
     signal: task.signal,
   });
-  if (end.type === "done") return toResult(end.value.reading, { stdout: end.value.body, stderr: "", lost: 0 });
+  const isServer = action.type === "mcp_tool"; // told as if it were a command
+  if (end.type === "done") {
+    const result = toResult(end.value.reading, { stdout: end.value.body, stderr: "", lost: 0 });
+    return isServer ? { ...result, exitCode: 0 } : result;
+  }
   if (end.type === "timeout") return { status: "timeout", output: {}, problem: afterTime(hook), ...nothingWritten };
   if (end.type === "aborted") return { status: "cancelled", output: {}, ...nothingWritten };
-  return { status: "failed", output: {}, problem: end.problem, ...nothingWritten };
+  const failed: HookResult = { status: "failed", output: {}, problem: end.problem, ...nothingWritten };
+  return isServer ? { ...failed, exitCode: 1, stderr: end.problem } : failed;
 }
 
 async function performCommand(
@@ -126,6 +140,11 @@ async function act(
       const end = await runHttpHook(action, { input: JSON.stringify(input), signal, variables: ports.variables });
       return { reading: end.ok ? parseHookOutput(end.body, event) : { ok: false, problem: end.problem }, body: end.body };
     }
+    case "mcp_tool": {
+      const { server, tool, input: written } = action;
+      const body = await ports.callServer({ server, tool, input: fillIn(written, input), signal });
+      return { reading: parseHookOutput(body, event), body };
+    }
     case "prompt": {
       const body = await ports.askModel({ prompt: withInput(action.prompt, input), model: action.model, signal, emit });
       return { reading: parseJudgement(body), body };
@@ -140,6 +159,27 @@ async function act(
       return { reading: readHookOutput(said), body: "" };
     }
   }
+}
+
+/** `${tool_input.command}` stands for what is there in the hook's input, and for nothing where nothing is. */
+function fillIn(written: JsonObject, input: JsonObject): JsonObject {
+  const fill = (value: JsonValue): JsonValue => {
+    if (typeof value === "string") return value.replace(/\$\{([\w.]+)\}/g, (_, path: string) => textAt(input, path));
+    if (Array.isArray(value)) return value.map(fill);
+    return isJsonObject(value) ? fillAll(value) : value;
+  };
+  const fillAll = (object: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(object).map(([name, value]) => [name, fill(value)]));
+  return fillAll(written);
+}
+
+function textAt(input: JsonObject, path: string): string {
+  let value: JsonValue | undefined = input;
+  for (const name of path.split("."))
+    value =
+      isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : Array.isArray(value) ? value[Number(name)] : undefined;
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** `$ARGUMENTS` stands for the hook's input; a prompt that does not say where it goes has it at its end. */

@@ -33,6 +33,7 @@ function open(hooks: unknown, { allowed = [], ports = {} }: Setup = {}) {
   const runner = createHookRunner(set, {
     workspace,
     askModel: async () => "",
+    callServer: async () => "",
     runAgent: async () => "",
     variables: {},
     common: () => ({ session_id: "s" }),
@@ -526,3 +527,59 @@ async function eventually(check: () => boolean): Promise<void> {
   }
   throw new Error("never happened");
 }
+
+describe("hooks that ask an MCP server", () => {
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: as they stand in files
+  const hook = {
+    type: "mcp_tool",
+    server: "guard",
+    tool: "look",
+    input: { what: ["${tool_input.command}!", "${tool_input.none}"], n: 1 },
+  };
+  const call = { input: { tool_name: "Bash", tool_input: { command: "ls", deep: { list: ["a", 2] } } } };
+
+  it("fill their input in from what they are told, and are heard like a command", async () => {
+    const calls: unknown[] = [];
+    const answer = { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: "not now" } };
+    const { run, events } = open(
+      only({ ...hook, input: { ...hook.input, deep: "${tool_input.deep.list.1} ${tool_input.deep}" } }),
+      {
+        ports: {
+          callServer: async ({ server, tool, input }) => {
+            calls.push([server, tool, input]);
+            return JSON.stringify(answer);
+          },
+        },
+      },
+    );
+    const { decision } = await run("PreToolUse", call);
+    const input = { what: ["ls!", ""], n: 1, deep: '2 {"list":["a",2]}' };
+    assert.deepEqual([decision, calls], [{ effect: "deny", reason: "not now" }, [["guard", "look", input]]]);
+    assert.deepEqual(endings(events), [["PreToolUse", "blocked", 0]]);
+  });
+
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: from here on none
+  it("are passed over when the server fails, and block where a failure is to", async () => {
+    const ports = {
+      callServer: async () => {
+        throw new Error("it is not connected");
+      },
+    };
+    const passed = open(only(hook), { ports });
+    assert.equal((await passed.run("PreToolUse", call)).decision, undefined);
+    assert.deepEqual(endings(passed.events), [["PreToolUse", "failed", 1]]);
+    const { decision } = await open(only({ ...hook, onFailure: "block" }), { ports }).run("PreToolUse", call);
+    assert.equal(decision?.effect, "deny");
+  });
+});
+
+describe("a function that judges calls and does not answer in time", () => {
+  const never = { type: "callback", callback: () => new Promise(() => {}), timeout: 0.05 };
+
+  it("has not said yes: the call does not run, unless it was asked to go on", async () => {
+    const { decision } = await open(only(never)).run("PreToolUse");
+    assert.match(decision?.effect === "deny" ? decision.reason : "", /did not answer: it did not end within 0.05 s/);
+    assert.equal((await open(only({ ...never, onFailure: "continue" })).run("PreToolUse")).decision, undefined);
+    assert.equal((await open({ PostToolUse: [{ hooks: [never] }] }).run("PostToolUse")).decision, undefined);
+  });
+});

@@ -2,7 +2,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
 import type { Hook, HookRequest, HookRunner, HookSet, HookVerdict } from "./hook.ts";
 import { type HookPorts, type HookResult, performHook } from "./perform.ts";
-import { Verdict } from "./verdict.ts";
+import { consequenceOf, Verdict } from "./verdict.ts";
 import { defined } from "../util/defined.ts";
 
 const shownOutput = 16 * 1024;
@@ -144,7 +144,7 @@ function isAgain({ action, guard, onFailure, background }: Hook, done: Set<strin
 function tell(hook: Hook, request: HookRequest, { status, output, problem, lost }: HookResult): void {
   const name = `${nameOf(request)} hook of ${hook.source}`;
   if (problem !== undefined) {
-    const consequence = hook.onFailure === "block" ? "so it blocks" : "and was passed over";
+    const consequence = consequenceOf(hook, { status }) === "block" ? "so it blocks" : "and was passed over";
     request.emit({
       type: "warning.raised",
       message: `The ${name} ${status === "timeout" ? "timed out" : "failed"} (${problem}), ${consequence}`,

@@ -93,12 +93,19 @@ export class Verdict {
 /** A hook that fails closed says no when it cannot say anything. A guard judges an input; one that changes it has not judged it. */
 function outputOf(hook: Hook, result: HookResult): HookOutput {
   if (result.problem !== undefined) {
-    if (hook.onFailure === "continue") return {};
+    if (consequenceOf(hook, result) === "continue") return {};
+    if (result.status === "timeout" && hook.onFailure === "continue")
+      return { decision: "deny", reason: `a hook of the host did not answer: ${result.problem}` };
     return { decision: "deny", reason: `a hook that must not fail failed: ${result.problem}` };
   }
   if (hook.guard && result.output.updatedInput)
     return { decision: "deny", reason: "a guard hook wanted to change the input, and guards only judge it" };
   return result.output;
+}
+
+/** What a hook that could not say anything does to what it was asked about. */
+export function consequenceOf(hook: Hook, { status }: Pick<HookResult, "status">): Hook["onFailure"] {
+  return status === "timeout" ? hook.onTimeout : hook.onFailure;
 }
 
 function cut(text: string, limit: number): string {

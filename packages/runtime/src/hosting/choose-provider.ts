@@ -3,7 +3,7 @@ import type { Provider } from "../model/model.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import { isOn } from "../settings/claude-variables.ts";
 import { patienceIn } from "../settings/network-settings.ts";
-import { loadFallback } from "../settings/load-provider.ts";
+import { loadFallback, toFallback } from "../settings/load-provider.ts";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { SessionRequest } from "./session-request.ts";
 import { ownProviders, type ProviderSource } from "./shared-providers.ts";
@@ -41,7 +41,7 @@ export async function chooseProvider(
     const replay = await openReplay(recording, { around, places: placesOf(cwd, around), warn });
     return { provider: replay, keySource: "none", replay };
   }
-  const chosen = await chooseLive(request, { resolved, around, providers });
+  const chosen = await chooseLive(request, { resolved, around, cwd, providers });
   if (recording === undefined) return chosen;
   const { placesOf, recordTo } = await import("./recording.ts");
   const { fallback, provider, ...rest } = chosen; // recorded as one: which of the two answered is a part of the recording
@@ -51,15 +51,25 @@ export async function chooseProvider(
 
 async function chooseLive(
   { provider: wanted, model, fallbackModel }: SessionRequest,
-  { resolved: { settings }, around, providers }: Pick<Context, "resolved" | "around"> & { readonly providers: ProviderSource },
+  {
+    resolved: { settings },
+    around,
+    cwd,
+    providers: shared,
+  }: Pick<Context, "resolved" | "around" | "cwd"> & { readonly providers: ProviderSource },
 ): Promise<ChosenProvider> {
   if (typeof wanted === "object") return { provider: wanted, keySource: "none" };
-  const provider = wanted ?? (isOpen(settings, model) ? cloudIn(around.env) : undefined);
-  const patient = { ...around, env: { ...around.env, ...patienceIn(settings.env) } };
+  const { env: own, apiKeyHelper } = settings.claude;
+  const patient = { ...around, env: { ...around.env, ...patienceIn(settings.env), ...own } };
+  const provider = wanted ?? (isOpen(settings, model) ? cloudIn(patient.env) : undefined);
+  const providers = own === undefined ? shared : ownProviders;
   const named = { provider, model: model ?? settings.model };
   const isSaid = settings.claude.model ?? settings.claude.fallbackModel;
   const ofClaude = isSaid ? await (await import("./claude-models.ts")).claudeModels(named, settings, patient.env) : {};
-  const loaded = await providers.load({ provider, model: named.model ?? ofClaude.model }, settings.provider, patient);
+  const choice = { provider, model: named.model ?? ofClaude.model };
+  const helper = { command: apiKeyHelper ?? "", cwd, env: patient.env, settings: settings.provider };
+  const helped = apiKeyHelper && (await import("./key-helper.ts")).helpedLoad(choice, helper);
+  const loaded = helped ? await helped(choice) : await providers.load(choice, settings.provider, patient);
   const other = fallbackModel ?? settings.fallbackModel ?? ofClaude.fallbackModel;
   return {
     provider: loaded.provider,
@@ -67,7 +77,13 @@ async function chooseLive(
     warnings: loaded.warnings,
     providerOptions: loaded.options,
     planModel: loaded.planModel,
-    fallback: other ? await loadFallback(other, loaded, { settings: settings.provider, env: patient.env }) : undefined,
+    fallback: other
+      ? await (await import("./fallbacks.ts")).loadFallbacks(other, async (name) =>
+          helped
+            ? toFallback(await helped({ model: name, provider: "anthropic" }))
+            : await loadFallback(name, loaded, { settings: settings.provider, env: patient.env }),
+        )
+      : undefined,
   };
 }
 

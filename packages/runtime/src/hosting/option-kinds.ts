@@ -228,6 +228,8 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
     ),
     "a list of agents with name, description and prompt",
   ),
+  setup: oneOf(["init", "maintenance"]),
+  maxObjections: count,
   builtinAgents: flag,
   subagentModel: text,
   backgroundAgents: flag,

@@ -5,7 +5,6 @@ import type { PermissionMode } from "../protocol/permission.ts";
 import type { InteractiveSession } from "../session/interactive-session.ts";
 import type { PermissionRequest } from "../session/session-view.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
-import { defined } from "../util/defined.ts";
 
 /** Somebody who answers permission questions, in Claude's words: `{ behavior: "allow" | "deny", updatedInput?, message?, … }`. */
 export type PermissionAnswerer = (request: PermissionRequest, signal: AbortSignal) => Promise<JsonObject>;
@@ -53,7 +52,8 @@ async function toAnswer(asked: Promise<JsonObject>, asking: Asking): Promise<Ans
     const updatedInput = response["updatedInput"] ?? undefined;
     if (updatedInput !== undefined && !isJsonObject(updatedInput)) throw new Error('"updatedInput" of the answer is no object');
     await updatePermissions(response, asking);
-    return { decision: "allow", ...defined({ updatedInput }) };
+    const isChanged = updatedInput !== undefined && Object.keys(updatedInput).length > 0; // as hosts say that nothing is
+    return { decision: "allow", ...(isChanged && { updatedInput }) };
   } catch (error) {
     return {
       decision: "deny",

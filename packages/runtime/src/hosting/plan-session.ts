@@ -72,40 +72,45 @@ export type Planning = {
 /** The one way from a request to a session: settings, trust, rules, provider, agents, servers and instructions come together here. */
 export async function planSession(wanted: SessionRequest, { around, warn, providers }: Planning): Promise<SessionPlan> {
   const trouble = wanted.persistent && !wanted.options?.sessionStore ? homeTrouble(around) : undefined;
-  const request = {
+  const asked = {
     ...wanted,
     ...((wanted.bare || isOn(around.env, "CLAUDE_CODE_SIMPLE")) && { without: everyPart }),
     ...(trouble !== undefined && { persistent: false }),
   };
-  const own = request.options ?? {};
+  const own = asked.options ?? {};
   for (const rule of [...(own.allowedTools ?? []), ...(own.disallowedTools ?? [])]) parseRule(rule);
   // At once, so that it goes on beside all that is still to be done before the first request.
-  const folderFacts = needsFacts(request) ? beginFolderFacts(resolve(around.cwd, request.cwd ?? ""), around) : undefined;
-  const project = await openProject(request, around);
+  const folderFacts = needsFacts(asked) ? beginFolderFacts(resolve(around.cwd, asked.cwd ?? ""), around) : undefined;
+  const project = await openProject(asked, around);
   const resolved = await resolveProject(project);
   const { settings } = resolved;
-  const { language, outputStyle } = await promptSettings(request, project, resolved);
+  const { language, outputStyle } = await promptSettings(asked, project, resolved);
   await checkRules(settings);
 
-  const catalogOverride = own.catalogOverride ?? (request.bare ? undefined : await loadCatalogOverride(around.outriderHome));
+  const catalogOverride = own.catalogOverride ?? (asked.bare ? undefined : await loadCatalogOverride(around.outriderHome));
   const {
     provider,
     keySource,
     replay,
     warnings: told = [],
     ...ways
-  } = await chooseProvider(request, {
+  } = await chooseProvider(asked, {
     resolved,
     around,
     cwd: project.cwd,
     warn,
     providers,
   });
-  const store = own.sessionStore ?? (request.persistent ? userStore(around, settings) : undefined);
-  const { session = { type: "new" } } = request;
+  const store = own.sessionStore ?? (asked.persistent ? userStore(around, settings) : undefined);
+  const { session = { type: "new" } } = asked;
   const choice = typeof session === "function" ? await session(store, project.cwd) : session;
   const { id: sessionId, options: chosen, begin } = toChosenSession(choice, store);
-  const agents = await findAgents(request, { project, around });
+  const agents = await findAgents(asked, { project, around });
+  const named = asked.mainAgent === undefined && !asked.without?.includes("agents") ? settings.claude.agent : undefined;
+  const request =
+    named === undefined
+      ? asked
+      : { ...asked, mainAgent: (await import("./agent-of-settings.ts")).agentOfSettings(named, { agents, warn }) };
   const skills = await skillsOfPlan(request, { project, around, settings });
   const mainAgent = agents.options.agents?.find(({ name }) => name === request.mainAgent);
   const servers = await planServers(request, { resolved, project, around, mainAgent });
@@ -129,7 +134,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     cwd,
     worktree,
     provider,
-    modelVariables: modelVariables(around.env),
+    modelVariables: modelVariables({ ...around.env, ...settings.claude.env }),
     home: around.userHome,
     ...ways,
     catalogOverride,

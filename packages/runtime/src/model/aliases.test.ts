@@ -132,7 +132,7 @@ describe("a word for a model", () => {
   it("is listed with its model", () => {
     assert.deepEqual(
       aliasesAt("anthropic").map(({ word }) => word),
-      ["sonnet", "opus", "haiku", "fable", "opusplan"],
+      ["sonnet", "opus", "haiku", "fable", "opusplan", "best"],
     );
   });
 

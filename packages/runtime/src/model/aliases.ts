@@ -53,9 +53,10 @@ export const aliases: Readonly<Record<string, Homes>> = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The family that a word of Claude Code's names: `opusplan` is the large one for plans, and for work as well where nobody plans. */
+/** The family that a word of Claude Code's names: `opusplan` plans with the large one and works with this. */
 function familyOf(word: string): string {
-  return word === "opusplan" ? "sonnet" : word;
+  if (word === "opusplan") return "sonnet";
+  return word === "best" ? "opus" : word;
 }
 
 export function isAlias(name: string): boolean {
@@ -112,7 +113,7 @@ const makers: readonly (readonly [pattern: RegExp, provider: string])[] = [
 
 /** Every word that means something at a provider, with its model. */
 export function aliasesAt(provider: string, env: Environment = {}): { readonly word: string; readonly model: string }[] {
-  const words = [...Object.keys(aliases), "opusplan"];
+  const words = [...Object.keys(aliases), "opusplan", "best"];
   return words.flatMap((word) => {
     const model = resolveAlias(word, provider, env);
     return model === undefined ? [] : [{ word, model }];

@@ -21,6 +21,7 @@ describe("another model", () => {
       ["first", "first", "first", "first", "first", "second"],
     ],
     ["not where the first answers in time", [529, 529], ["first", "first", "first"]],
+    ["at once where the first is not there", [404], ["first", "second"]],
     ["not where the request was wrong", [400], ["first"]],
   ];
   for (const [what, statuses, expected] of cases) {

@@ -20,7 +20,7 @@ const overloadedTries = 3;
 const providerKind = having(["stream"], "a provider, such as createAnthropicProvider({ apiKey }) makes");
 const kinds: Readonly<Record<keyof Fallback, Kind>> = { model: needed(text), provider: providerKind, options: fields };
 
-/** Asks the fallback when the provider has given up on an outage, or is overloaded again and again. Each request starts with the first choice. */
+/** Asks the fallback when the provider has given up on an outage, is overloaded again and again, or does not have the model. Each request starts with the first choice. */
 export function withFallback(provider: Provider, fallback: Fallback): Provider {
   checkValue("provider", provider, providerKind);
   checkOptions("fallback", fallback, kinds);
@@ -36,13 +36,18 @@ export function withFallback(provider: Provider, fallback: Fallback): Provider {
         }
       } catch (thrown) {
         error = toRuntimeError(thrown).toJSON();
-        if (options.signal.aborted || !outages.has(error.code)) throw thrown;
+        if (options.signal.aborted || !(outages.has(error.code) || isMissing(error))) throw thrown;
       }
       if (!error) return;
       yield { type: "fallback.used", from: request.model, to: fallback.model, error };
       yield* (fallback.provider ?? provider).stream(requestFor(request, fallback), options);
     },
   };
+}
+
+/** There is no such model: another one may well be there. */
+function isMissing({ code, httpStatus }: ErrorData): boolean {
+  return code === "provider-bad-request" && httpStatus === 404;
 }
 
 function isEnough({ attempt, error }: ModelEvent & { type: "retry.scheduled" }): boolean {

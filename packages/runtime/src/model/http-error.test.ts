@@ -119,6 +119,28 @@ describe("an HTTP answer that is no 2xx", () => {
       },
     ],
     [
+      "500 that says not to come back",
+      { status: 500, headers: { "x-should-retry": "false" }, body: json("api_error", "no") },
+      {
+        code: "provider-unavailable",
+        message: "Anthropic answered HTTP 500: no",
+        retryable: false,
+        httpStatus: 500,
+        errorType: "api_error",
+      },
+    ],
+    [
+      "400 that says to come back",
+      { status: 400, headers: { "x-should-retry": "true" }, body: json("invalid_request_error", "busy") },
+      {
+        code: "provider-unavailable",
+        message: "Anthropic answered HTTP 400: busy",
+        retryable: true,
+        httpStatus: 400,
+        errorType: "invalid_request_error",
+      },
+    ],
+    [
       "429 that says not to come back",
       { status: 429, headers: { "x-should-retry": "false" }, body: json("rate_limit_error", "no") },
       {

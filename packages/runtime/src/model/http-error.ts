@@ -40,14 +40,16 @@ export function toHttpError(failure: HttpFailure, words: HttpErrorWords): Runtim
   if (status === 401 || status === 403) {
     return new RuntimeError("provider-auth", message, { ...answered, hint: words.authHint });
   }
+  if (headers["x-should-retry"] === "true") return new RuntimeError("provider-unavailable", message, retry);
   if (status === 429 && isFinal(failure))
     return new RuntimeError("provider-rate-limit", message, {
       ...answered,
       hint: "Another try does not help: the limit has to be raised, or its period to end",
     });
   if (status === 429) return new RuntimeError("provider-rate-limit", message, retry);
-  if (status === 529) return new RuntimeError("provider-overloaded", message, retry);
-  if (status === 408 || status === 409 || status >= 500) return new RuntimeError("provider-unavailable", message, retry);
+  const unanswered = headers["x-should-retry"] === "false" ? answered : retry; // a server that says so knows better
+  if (status === 529) return new RuntimeError("provider-overloaded", message, unanswered);
+  if (status === 408 || status === 409 || status >= 500) return new RuntimeError("provider-unavailable", message, unanswered);
   if (words.isContextOverflow(said)) return new RuntimeError("context-overflow", message, answered);
   return new RuntimeError("provider-bad-request", message, {
     ...answered,

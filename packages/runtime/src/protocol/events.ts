@@ -399,6 +399,7 @@ export type HookEventName =
   | "PostToolBatch"
   | "UserPromptSubmit"
   | "UserPromptExpansion"
+  | "Setup"
   | "SessionStart"
   | "SessionEnd"
   | "Stop"

@@ -81,6 +81,7 @@ export type OpenSession = {
   readonly knownModels: (provider: string, wanted: string | undefined) => Promise<KnownModels>;
   readonly checkpoints: TurnCheckpoints | undefined;
   readonly worktree: SessionOptions["worktree"];
+  readonly setup: SessionOptions["setup"];
   /** What a host may change. */
   readonly controlled: Controlled;
   readonly instructionFiles: readonly InstructionFile[];
@@ -200,6 +201,7 @@ export async function createSession(
     newId: options.newId,
     clock: monotonicMs,
     agent: options.agent,
+    maxObjections: options.maxObjections,
   };
   const giveVariables = (variables: Readonly<Record<string, string>>): void => {
     exported.replace(variables);
@@ -234,6 +236,7 @@ export async function createSession(
     },
     checkpoints,
     worktree: options.worktree,
+    setup: options.setup,
     instructionFiles: options.instructions?.files ?? [],
     deps: bound,
     warnings: [

@@ -200,6 +200,17 @@ describe("Stop hooks", () => {
     assert.match(JSON.stringify(events.filter((event) => event.type === "warning.raised")), /sent the model back 8 times/);
   });
 
+  it("are overruled as often as the session says", async () => {
+    const { session, close, provider } = open(
+      Array.from({ length: 5 }, (_, index) => ({ text: `answer ${index + 1}` })),
+      { Stop: [{ hooks: [() => ({ decision: "block", reason: "again" })] }] },
+      { maxObjections: 2 },
+    );
+    assert.deepEqual(await session.submit("go"), { type: "completed", text: "answer 3" });
+    assert.equal(provider.requests.length, 3);
+    await close();
+  });
+
   it("neither empty the answer nor replace a structured one", async () => {
     const block = { Stop: [{ hooks: [() => ({ decision: "block", reason: "chatter", continue: true })] }] };
     const quiet = { Stop: [{ hooks: [command("echo chatter")] }] };

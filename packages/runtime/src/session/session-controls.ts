@@ -75,6 +75,14 @@ export class SessionControls {
     return this.#session.policy.current;
   }
 
+  /** Runs the hooks of the session's beginning, for somebody who wants nothing else of it. */
+  async runBeginning(signal: AbortSignal): Promise<void> {
+    const hooks = this.#session.hooks();
+    const place = { signal, emit: this.#emit };
+    await hooks?.ask("Setup", () => ({ trigger: "init" }), place);
+    await hooks?.ask("SessionStart", () => ({ source: "startup", model: this.#firstModel }), place);
+  }
+
   /** What the next request begins with: the system prompt, the parts it was made of, and the tools. */
   get prompt(): { readonly system: string; readonly parts: readonly PromptPart[]; readonly tools: readonly ToolDefinition[] } {
     const { parts, request } = this.#session;

@@ -6,6 +6,7 @@ import type { CompactionSettings } from "../context/compaction-limits.ts";
 import type { FolderFacts } from "../context/environment.ts";
 import type { Instructions } from "../context/instructions.ts";
 import type { HookSettings, HooksByEvent } from "../engine/open-hooks.ts";
+import type { SetupTrigger } from "../hooks/hook.ts";
 import type { SubagentRunnerFactory } from "./subagents/in-process-runner.ts";
 import type { AuditEntry, SubagentRef } from "../engine/deps.ts";
 import type { GivenLimits } from "../engine/repeated-calls.ts";
@@ -195,6 +196,10 @@ export type SessionOptions = {
   readonly loadedPlugins?: SessionPlugins | undefined;
   /** Points where commands, services, models or functions may change what happens; see docs/hooks.md. */
   readonly hooks?: HooksByEvent | undefined;
+  /** How often Stop hooks may send the model back to work in one turn; 8 when absent. */
+  readonly maxObjections?: number | undefined;
+  /** Setup hooks run before the first prompt, and hear this word. */
+  readonly setup?: SetupTrigger | undefined;
   /** Hooks as settings files have them, layer by layer. */
   readonly hookSettings?: HookSettings | undefined;
   /** This session is a subagent's: its hooks are SubagentStart and SubagentStop instead of those of sessions and prompts. */

@@ -90,6 +90,8 @@ function take(position: Position, leaf: Leaf): void {
 function noteClaudeKey(position: Position, key: string): void {
   const { layer, checked, at } = position;
   const written = key.split(".");
+  const isOwn = layer.scope === "user" || layer.scope === "flag";
+  if (key === "apiKeyHelper" && isOwn) return; // the user's own program: see `claude-choices.ts`
   if (claudeExecutors.has(key)) checked.executors.push(key);
   if (claudeLimits.has(key))
     warn(position, written, () => `${key} forbids something in Claude Code that Outrider does not enforce`);

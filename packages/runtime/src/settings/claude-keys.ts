@@ -36,7 +36,7 @@ export const claudeLimits: ReadonlySet<string> = new Set([
 
 /** Keys of Claude Code that mean nothing to a run of Outrider. */
 const unused: ReadonlySet<string> = new Set(
-  `$schema advisorModel agent agentPushNotifEnabled allowAllClaudeAiMcps allowedChannelPlugins alwaysThinkingEnabled attribution
+  `$schema advisorModel agentPushNotifEnabled allowAllClaudeAiMcps allowedChannelPlugins alwaysThinkingEnabled attribution
   autoMemoryDirectory autoMode autoScrollEnabled autoUpdatesChannel awaySummaryEnabled axScreenReader
   blockedMarketplaces channelsEnabled claudeMd cleanupPeriodDays companyAnnouncements defaultShell disableAgentView disableArtifact
   disableAutoMode disableBundledSkills disableClaudeAiConnectors disableDeepLinkRegistration disableRemoteControl disableWorkflows
@@ -57,9 +57,9 @@ const unused: ReadonlySet<string> = new Set(
   workflowKeywordTriggerEnabled worktree wslInheritsWindowsSettings`.split(/\s+/),
 );
 
-/** Keys of Claude Code that say which model is asked, and how: see `claude-choices.ts`. */
+/** Keys of Claude Code that say who answers, and how: see `claude-choices.ts`. */
 export function isClaudeChoice(key: string): boolean {
-  return key === "model" || key === "fallbackModel" || key === "effortLevel";
+  return ["model", "fallbackModel", "effortLevel", "agent"].includes(key);
 }
 
 export function isClaudeKey(key: string): boolean {

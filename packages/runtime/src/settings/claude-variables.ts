@@ -17,6 +17,7 @@ export type ClaudeVariables = {
   readonly maxOutputTokens: number | undefined;
   readonly thinkingTokens: number | undefined;
   readonly maxTurns: number | undefined;
+  readonly maxObjections: number | undefined;
   readonly effort: Effort | undefined;
   readonly subagentModel: string | undefined;
   /** A prompt that begins with a slash and names no command is text for the model. */
@@ -43,6 +44,7 @@ export function claudeVariables(env: Environment): ClaudeVariables {
     effort: efforts.find((word) => word === env["CLAUDE_CODE_EFFORT_LEVEL"]?.toLowerCase()),
     subagentModel: env["CLAUDE_CODE_SUBAGENT_MODEL"]?.trim() || undefined,
     maxTurns: countIn(env, "CLAUDE_CODE_MAX_TURNS", 1),
+    maxObjections: countIn(env, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 1),
     slashCommands: isOn(env, "OUTRIDER_CLAUDE_COMMANDS") ? "known" : undefined,
     backgroundAgents: isOn(env, "OUTRIDER_CLAUDE_BACKGROUND_AGENTS") || undefined,
     bash: {

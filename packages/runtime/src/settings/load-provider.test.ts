@@ -371,6 +371,19 @@ describe("Claude Code's variables", () => {
     assert.deepEqual([both["authorization"], both["x-api-key"]], [undefined, "k"]);
   });
 
+  it("add features and fields of the body", async () => {
+    const model = await server();
+    const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: model.url };
+    const more = { ANTHROPIC_BETAS: "one-1, two-2", CLAUDE_CODE_EXTRA_BODY: '{"top_k":5,"anthropic_beta":["three-3"]}' };
+    await ask(await load({}, {}, { ...env, ...more }));
+    const { headers = {}, body } = model.requests[0] ?? {};
+    assert.match(headers["anthropic-beta"]?.toString() ?? "", /one-1,two-2,three-3$/);
+    const { top_k, anthropic_beta } = body as { top_k?: number; anthropic_beta?: unknown };
+    assert.deepEqual([top_k, anthropic_beta], [5, undefined]);
+    for (const wrong of [{ ANTHROPIC_BETAS: "a b" }, { CLAUDE_CODE_EXTRA_BODY: "[1]" }, { CLAUDE_CODE_EXTRA_BODY: "{" }])
+      await assert.rejects(load({}, {}, { ...env, ...wrong }), { code: "config" });
+  });
+
   it("are refused where a header is none, without its words", async () => {
     for (const text of ["top-secret", "a b: c", "x: \u0001"]) {
       const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_CUSTOM_HEADERS: text };

@@ -75,7 +75,10 @@ export async function loadFallback(
 ): Promise<Fallback> {
   const named = nameOf({ model }, settings).provider !== undefined || first.key === undefined;
   const choice = named ? { model } : { model, provider: first.key };
-  const { provider, options } = await loadProvider(choice, settings, env);
+  return toFallback(await loadProvider(choice, settings, env));
+}
+
+export function toFallback({ provider, options }: LoadedProvider): Fallback {
   return { model: provider.model, provider, ...defined({ options }) };
 }
 

@@ -278,11 +278,14 @@ describe("resolveSettings", () => {
       OUTRIDER_HOME: "./.outrider",
       ANTHROPIC_BASE_URL: "http://x",
     };
-    const { settings, warnings } = resolveFiles(false, ["user-claude", { env }]);
+    const ours = resolveFiles(false, ["user", { env: { ANTHROPIC_API_KEY: "k" } }]);
+    assert.deepEqual(plainObject(ours.settings.env), {});
+    assert.match(ours.warnings.join(), /env.ANTHROPIC_API_KEY has no effect/);
+    const { settings, warnings } = resolveFiles(false, ["user-claude", { env }]); // there it is for the model: `claude-choices.ts`
     assert.deepEqual(plainObject(settings.env), { CI: "1", GITHUB_TOKEN: "t", ANTHROPIC_BASE_URL: "http://x" });
     assert.deepEqual(
       warnings.map((text) => text.split(":").slice(0, 3).join(":")),
-      ["/user-claude.json:5: env.ANTHROPIC_API_KEY has no effect", "/user-claude.json:6: env.OUTRIDER_HOME has no effect"],
+      ["/user-claude.json:6: env.OUTRIDER_HOME has no effect"],
     );
   });
 

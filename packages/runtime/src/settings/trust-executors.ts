@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
-import { claudeExecutors, claudeNames, isClaudeKey } from "./claude-keys.ts";
+import { claudeExecutors, claudeNames, isClaudeChoice, isClaudeKey } from "./claude-keys.ts";
 import type { SettingsLayer } from "./layers.ts";
 import { type Setting, settingsSchema } from "./schema.ts";
 
@@ -33,6 +33,7 @@ const kinds: Readonly<Record<string, Executor["kind"]>> = {
   "permissions.additionalDirectories": "directory",
   model: "provider",
   fallbackModel: "provider",
+  effortLevel: "provider",
   provider: "provider",
   providers: "provider",
   currentProvider: "provider",
@@ -152,7 +153,11 @@ type Place = (below: readonly (string | number)[]) => string;
 function executorsOf(keyPath: readonly string[], value: JsonValue, placeOf: Place): Executor[] {
   const key = keyPath.join(".");
   const setting = settingOf(keyPath);
-  if (isEmpty(value) || (setting ? countsUntrusted(setting, value) : isClaudeKey(key) && !claudeExecutors.has(key))) return [];
+  if (
+    isEmpty(value) ||
+    (setting ? countsUntrusted(setting, value) : isClaudeKey(key) && !claudeExecutors.has(key) && !isClaudeChoice(key))
+  )
+    return [];
   const [top = ""] = keyPath;
   const kind = kinds[key] ?? kinds[top] ?? (claudeExecutors.has(key) ? "command" : "setting");
   const one = (what: string, below: readonly (string | number)[] = []): Executor => ({ kind, what, source: placeOf(below) });

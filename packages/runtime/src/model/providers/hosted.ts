@@ -28,10 +28,15 @@ export const anthropic: ProviderDefinition & { readonly baseURL: string; readonl
     const subscriber = key?.variable === "CLAUDE_CODE_OAUTH_TOKEN" ? { "anthropic-beta": "oauth-2025-04-20" } : {};
     const custom = env["ANTHROPIC_CUSTOM_HEADERS"];
     const more = custom ? (await import("./custom-headers.ts")).customHeaders(custom) : {};
+    const wished = env["ANTHROPIC_BETAS"] || env["CLAUDE_CODE_EXTRA_BODY"];
+    const { betas, body } = wished ? (await import("./custom-headers.ts")).customBody(env) : { betas: [], body: {} };
     const endpoint = { url, headers: { ...headers, ...subscriber, ...more } };
     return {
-      dialect: adaptDialect(anthropicMessages, { options: (options) => without(options, ["anthropic_beta"]) }),
-      endpoint: (request) => withBetas(endpoint, request.options?.["anthropic_beta"], claudeBetas(request)),
+      dialect: adaptDialect(anthropicMessages, {
+        options: (options) => without(options, ["anthropic_beta"]),
+        body: (written) => ({ ...written, ...body }),
+      }),
+      endpoint: (request) => withBetas(endpoint, request.options?.["anthropic_beta"], [...claudeBetas(request), ...betas]),
       toError: anthropicHttpError,
       check: { url: endpoint.url.replace(/messages$/, "models"), headers: endpoint.headers },
     };

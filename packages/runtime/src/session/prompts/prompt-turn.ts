@@ -42,6 +42,7 @@ const clearGraceMs = 2000;
 /** Whether SessionStart hooks have let the session begin, so that SessionEnd hooks will hear of its end. */
 export class Beginning {
   begun = false;
+  isSetUp = false;
   source: "startup" | "resume" | "clear" = "startup";
   /** Two prompts that come together must not both begin it. */
   readonly inOrder: ReturnType<typeof oneAtATime> = oneAtATime();
@@ -246,7 +247,9 @@ export async function admit(
   const ask = async (): Promise<Admission> => {
     const { input, rawInput } = prompt;
     const { instructionFiles: files } = session;
-    const start = { source: beginning.source, model: request.model, instructions: files.map(toLoaded) };
+    const setup = beginning.isSetUp ? undefined : session.setup;
+    const start = { source: beginning.source, model: request.model, setup, instructions: files.map(toLoaded) };
+    beginning.isSetUp = true;
     const opened = beginning.begun ? undefined : start;
     const isAdmitted = prompt.admission !== undefined;
     const admission = await admitPrompt({ hooks, signal, emit }, { input, rawInput, isAdmitted, promptId, opened });

@@ -69,9 +69,9 @@ describe("requests of the host", () => {
 
   it("initialize says which of its wishes cannot be met", async () => {
     const live = start([]);
-    const hooks = { Setup: [{ hookCallbackIds: ["h1"] }], Stop: [{ hookCallbackIds: ["h2"] }] };
+    const hooks = { FileChanged: [{ hookCallbackIds: ["h1"] }], Stop: [{ hookCallbackIds: ["h2"] }] };
     await ask(live, { subtype: "initialize", skills: ["pdf"], plugins: [], promptSuggestions: false, hooks });
-    assert.deepEqual(live.warnings, ["initialize: hooks.Setup is not supported here and has no effect"]);
+    assert.deepEqual(live.warnings, ["initialize: hooks.FileChanged is not supported here and has no effect"]);
   });
 
   it("a prompt waits for initialize where that was asked for", async () => {

@@ -112,9 +112,11 @@ const handlers: Readonly<Record<string, Handler>> = {
     await flagSettings.apply(settings, { controls: await (await session()).controls(), resolveModel });
     return done;
   },
-  async rename_session({ title }, { session }) {
+  async rename_session({ title, session_id: id }, { session }) {
     if (typeof title !== "string" || title.trim() === "") return { error: "title must be a text that says something" };
-    await (await session()).setName(title.trim());
+    const open = await session();
+    if (id !== undefined && id !== open.id) return { error: `This is the session ${open.id}, not ${String(id)}` };
+    await open.setName(title.trim());
     return done;
   },
   async read_file({ path, max_bytes: maxBytes, encoding }, { session }) {

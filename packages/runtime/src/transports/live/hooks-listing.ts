@@ -43,6 +43,8 @@ function contentOf(action: HookAction): { readonly label: string; readonly text:
       return { label: "Command", text: [action.command, ...(action.args ?? [])].join(" ") };
     case "http":
       return { label: "URL", text: action.url };
+    case "mcp_tool":
+      return { label: "Tool", text: `${action.server} ${action.tool}` };
     case "prompt":
     case "agent":
       return { label: "Prompt", text: action.prompt };
@@ -71,6 +73,7 @@ function toEvent(name: HookEventName): { name: string; summary: string; supports
 
 /** What happens, and whether a matcher is compared with anything. */
 const events: Readonly<Record<HookEventName, readonly [summary: string, supportsMatcher: boolean]>> = {
+  Setup: ["A session with --init or --maintenance begins", true],
   SessionStart: ["A session begins", true],
   InstructionsLoaded: ["An instruction file was loaded", true],
   CwdChanged: ["A command has changed the working directory", false],

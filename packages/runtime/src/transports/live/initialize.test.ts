@@ -77,10 +77,10 @@ describe("what a host asks for before the first prompt", () => {
       plugins: [],
       agentProgressSummaries: true,
       planModeInstructions: "",
-      hooks: { Setup: [] },
+      hooks: { FileChanged: [] },
     };
     const { setup } = open(request);
-    assert.deepEqual([setup.unsupported, setup.skills], [["agentProgressSummaries", "hooks.Setup"], ["pdf"]]);
+    assert.deepEqual([setup.unsupported, setup.skills], [["agentProgressSummaries", "hooks.FileChanged"], ["pdf"]]);
   });
 
   it("takes the folders of plugins, with and without their servers", () => {
@@ -94,7 +94,7 @@ describe("what a host asks for before the first prompt", () => {
       { hookCallbackIds: ["three"], onFailure: "other" },
       "nonsense",
     ];
-    const { setup, sent, channel } = open({ hooks: { PreToolUse: matchers, Stop: "nonsense", Setup: matchers } });
+    const { setup, sent, channel } = open({ hooks: { PreToolUse: matchers, Stop: "nonsense", FileChanged: matchers } });
     assert.deepEqual(Object.keys(setup.hooks ?? {}), ["PreToolUse", "Stop"]);
     assert.deepEqual(setup.hooks?.Stop, []);
     const [first, second] = setup.hooks?.PreToolUse ?? [];

@@ -112,7 +112,7 @@ function toMatcher(value: JsonObject, event: HookEventName, channel: ControlChan
         return await channel.ask({ ...request, ...defined({ tool_use_id: toolUseId }) }, signal);
       },
       ...(typeof timeout === "number" && { timeout }),
-      ...(onFailure === "block" && { onFailure }),
+      ...((onFailure === "block" || onFailure === "continue") && { onFailure }),
     }),
   );
   return { ...(typeof matcher === "string" && { matcher }), hooks };
