@@ -1,9 +1,10 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { KeyList, type KeyRow } from "../page/key-list.tsx";
 import { Dialog } from "./dialog.tsx";
 import { choose, chosen } from "./settings.ts";
 
-const keyRows: readonly (readonly [string, string])[] = [
+const keyRows: readonly KeyRow[] = [
   ["Enter", "Send; while the agent runs: steer it"],
   ["Alt Enter", "Queue for the next turn"],
   ["Shift Enter", "New line"],
@@ -37,20 +38,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }): JSX.Element {
   );
   return (
     <Dialog title="Keyboard" onClose={onClose}>
-      <dl class="keys">
-        {keyRows.map(([keys, what]) => (
-          <>
-            <dt>
-              {keys.split(" ").map((key) => (
-                <>
-                  <kbd class="kbd">{key}</kbd>{" "}
-                </>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </>
-        ))}
-      </dl>
+      <KeyList rows={keyRows} />
       {box("single-keys", "Single keys work outside of fields")}
       {box("answer-keys", "a, w and d answer permission cards")}
     </Dialog>

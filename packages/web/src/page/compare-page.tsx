@@ -6,12 +6,11 @@ import type { RunModel } from "../model/run-model.ts";
 import { inputOf } from "./cost-tab.tsx";
 import { count, day, dollars, duration, percent, plural } from "./format.ts";
 import { stateLook } from "./header.tsx";
-import { Icon, Mark } from "./icons.tsx";
 import { Outcome } from "./index-page.tsx";
 import { Diff, PlusMinus } from "./output.tsx";
 import { PairList, type Show } from "./pair-list.tsx";
 import { plain } from "./text.tsx";
-import { nextTheme } from "./theme.ts";
+import { TopBar } from "./top-bar.tsx";
 
 export type ComparedRuns = { readonly a: RunModel; readonly b: RunModel; readonly comparison: Comparison };
 
@@ -24,19 +23,7 @@ export function ComparePage({ a, b, comparison }: ComparedRuns): JSX.Element {
       <a class="skip" href="#main">
         Skip to the comparison
       </a>
-      <header class="top">
-        <span class="brand">
-          <Mark />
-          Outrider
-        </span>
-        <nav class="crumb" aria-label="Path">
-          <b>compare</b>
-        </nav>
-        <span class="grow" />
-        <button type="button" class="btn btn-quiet btn-i" aria-label="Change theme" onClick={() => nextTheme()}>
-          <Icon name="theme" />
-        </button>
-      </header>
+      <TopBar crumb={<b>compare</b>} />
       <main class="page" id="main">
         <section class="chd">
           <h1>{headline(a, b)}</h1>

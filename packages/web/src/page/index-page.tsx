@@ -3,9 +3,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunList, RunSummary } from "../model/run-summary.ts";
 import { count, day, dollars, duration, plural } from "./format.ts";
 import { stateLook } from "./header.tsx";
-import { Icon, Mark } from "./icons.tsx";
+import { Icon } from "./icons.tsx";
 import { plain } from "./text.tsx";
 import { nextTheme } from "./theme.ts";
+import { TopBar } from "./top-bar.tsx";
 
 type Column = "outcome" | "model" | "startedAt" | "steps" | "tokens" | "costUsd" | "durationMs";
 type Grouping = "task" | "model" | "none";
@@ -69,22 +70,11 @@ export function IndexPage({ list }: { list: RunList }): JSX.Element {
       <a class="skip" href="#runs">
         Skip to the runs
       </a>
-      <header class="top">
-        <span class="brand">
-          <Mark />
-          Outrider
-        </span>
-        <nav class="crumb" aria-label="Path">
-          <b>runs</b>
-        </nav>
-        <span class="grow" />
+      <TopBar crumb={<b>runs</b>}>
         <span class="dimmer hide-s" title={list.madeAt}>
           Made {day(list.madeAt)}
         </span>
-        <button type="button" class="btn btn-quiet btn-i" aria-label="Change theme" onClick={() => nextTheme()}>
-          <Icon name="theme" />
-        </button>
-      </header>
+      </TopBar>
       <main class="page" id="runs">
         <section class="ih" aria-label="Summary">
           <h1>{plural(list.runs.length, "run")}</h1>

@@ -1,7 +1,8 @@
 import type { JSX, RefObject } from "preact";
 import { Icon } from "./icons.tsx";
+import { KeyList, type KeyRow } from "./key-list.tsx";
 
-const rows: readonly (readonly [string, string])[] = [
+const rows: readonly KeyRow[] = [
   ["j k", "Next, previous step"],
   ["o", "Open or close the step's calls"],
   ["e E", "Next, previous error"],
@@ -22,20 +23,7 @@ export function KeysDialog({ dialog }: { dialog: RefObject<HTMLDialogElement | n
           <Icon name="x" />
         </button>
       </div>
-      <dl class="keys">
-        {rows.map(([keys, what]) => (
-          <>
-            <dt>
-              {keys.split(" ").map((key) => (
-                <>
-                  <kbd class="kbd">{key}</kbd>{" "}
-                </>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </>
-        ))}
-      </dl>
+      <KeyList rows={rows} />
     </dialog>
   );
 }

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { RunModel } from "../model/run-model.ts";
 import { CostTab } from "./cost-tab.tsx";
 import { OutcomeHead, Strip } from "./header.tsx";
-import { Icon, Mark, Patterns } from "./icons.tsx";
+import { Icon, Patterns } from "./icons.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { CopyButton } from "./output.tsx";
 import { markFound } from "./search.ts";
@@ -11,8 +11,8 @@ import { StepsPanel } from "./steps-panel.tsx";
 import { ChangesTab } from "./changes-tab.tsx";
 import { FilesTab, PermissionsTab } from "./tabs.tsx";
 import { plain } from "./text.tsx";
-import { nextTheme } from "./theme.ts";
 import { Timeline } from "./timeline.tsx";
+import { TopBar } from "./top-bar.tsx";
 import { toMarkdown } from "./to-markdown.ts";
 import { useKeys } from "./use-keys.ts";
 import { usePrinting } from "./use-printing.ts";
@@ -55,32 +55,29 @@ export function ReportPage({ run, download }: { run: RunModel; download?: (() =>
       <a class="skip" href="#bar">
         Skip to the steps
       </a>
-      <header class="top">
-        <span class="brand">
-          <Mark />
-          Outrider
-        </span>
-        <nav class="crumb" aria-label="Path">
-          {run.cwd && <span class="hide-s">{plain(run.cwd.split("/").at(-1) ?? "")}</span>}
-          <b title={run.id}>{plain(run.title ?? run.id.slice(0, 8))}</b>
-        </nav>
-        <span class="grow" />
+      <TopBar
+        crumb={
+          <>
+            {run.cwd && <span class="hide-s">{plain(run.cwd.split("/").at(-1) ?? "")}</span>}
+            <b title={run.id}>{plain(run.title ?? run.id.slice(0, 8))}</b>
+          </>
+        }
+        last={
+          <button
+            type="button"
+            class="btn btn-quiet btn-i"
+            aria-label="Keyboard shortcuts"
+            onClick={() => keys.current?.showModal()}
+          >
+            <kbd class="kbd">?</kbd>
+          </button>
+        }
+      >
         <span class="hide-s">
           <CopyButton label="Copy as Markdown" text={() => toMarkdown(run)} />
         </span>
         {download && <Download make={download} name={`${run.id}.json`} />}
-        <button type="button" class="btn btn-quiet btn-i" aria-label="Change theme" onClick={() => nextTheme()}>
-          <Icon name="theme" />
-        </button>
-        <button
-          type="button"
-          class="btn btn-quiet btn-i"
-          aria-label="Keyboard shortcuts"
-          onClick={() => keys.current?.showModal()}
-        >
-          <kbd class="kbd">?</kbd>
-        </button>
-      </header>
+      </TopBar>
       <main class="page" id="main">
         <OutcomeHead run={run} />
         <Strip run={run} />
