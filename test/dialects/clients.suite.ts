@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -9,6 +9,7 @@ import { HttpAgent } from "@ag-ui/client";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { createScriptedProvider, SessionHost } from "../../packages/runtime/src/exports/index.ts";
 import { createDialectHost, createDialects } from "../../packages/runtime/src/exports/dialects.ts";
+import { Ground } from "../server/ground.ts";
 import { surroundingsOf } from "../../packages/runtime/src/hosting/surroundings.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "outrider-dialects-")));
@@ -82,6 +83,99 @@ describe("AG-UI's client", () => {
     const said = newMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
     assert.ok(said.includes("Looking.") && said.includes("Nothing there."), JSON.stringify(newMessages));
     assert.ok(newMessages.some(({ role }) => role === "tool"));
+  });
+
+  const touch = (name: string) => ({ calls: [{ name: "Bash", input: { command: `touch ${name}` }, callId: `call-${name}` }] });
+  const agentOf = (ground: Ground, token = ground.owner): HttpAgent => {
+    const agent = new HttpAgent({
+      ...{ url: `${ground.url}/v1/ag-ui`, threadId: "asked" },
+      headers: { authorization: `Bearer ${token}` },
+    });
+    agent.setMessages([{ id: "1", role: "user", content: "make them" }]);
+    return agent;
+  };
+
+  it("is interrupted by questions, answers them with its next runs, and reads the same turn to its end", async () => {
+    const ground = await new Ground([touch("one"), touch("two"), touch("three"), { text: "Made." }]).start({
+      permissionWaitMs: 0,
+    });
+    const agent = agentOf(ground);
+    await agent.runAgent({});
+    const [first] = agent.pendingInterrupts;
+    assert.deepEqual([first?.reason, first?.toolCallId, agent.pendingInterrupts.length], ["tool_call", "call-one", 1]);
+    assert.match(first?.message ?? "", /^Bash needs permission: [\s\S]*touch one/);
+    const resolve = (payload: object) => [
+      { interruptId: agent.pendingInterrupts[0]?.id ?? "", status: "resolved" as const, payload },
+    ];
+    await agent.runAgent({ resume: resolve({ approved: true }) });
+    await agent.runAgent({ resume: resolve({ approved: false }) });
+    const editedArgs = { command: "touch other" };
+    const { newMessages } = await agent.runAgent({ resume: resolve({ approved: true, editedArgs }) });
+    assert.equal(newMessages.findLast(({ role }) => role === "assistant")?.content, "Made.");
+    assert.deepEqual(
+      ["one", "two", "three", "other"].map((name) => existsSync(join(ground.cwd, name))),
+      [true, false, false, true],
+    );
+    const results = agent.messages.filter(({ role }) => role === "tool") as { toolCallId: string }[];
+    assert.deepEqual(
+      results.map(({ toolCallId }) => toolCallId),
+      ["call-one", "call-two", "call-three"],
+    );
+    assert.deepEqual((await ground.ask("GET", "/v1/sessions/asked")).json.turns, 1);
+  });
+
+  it("is told of answers that are none, and nothing is done; abandoned questions are answered with no", async () => {
+    const ground = await new Ground([touch("one"), { text: "Not made." }]).start({ permissionWaitMs: 0 });
+    const agent = agentOf(ground);
+    await agent.runAgent({});
+    const run = async (more: object) =>
+      (
+        await ground.ask("POST", "/v1/ag-ui", {
+          body: { threadId: "asked", runId: "r", messages: [{ id: "1", role: "user", content: "x" }], ...more },
+        })
+      ).text;
+    const id = agent.pendingInterrupts[0]?.id ?? "";
+    for (const resume of [undefined, [], [{ interruptId: "none", status: "resolved", payload: { approved: true } }]])
+      assert.match(await run({ resume }), /^data: \{"type":"RUN_ERROR"/, JSON.stringify(resume));
+    assert.match(await run({ resume: [{ interruptId: id, status: "resolved", payload: { approved: "yes" } }] }), /RUN_ERROR/);
+    assert.equal((await ground.ask("GET", "/v1/sessions/asked/questions")).json.questions.length, 1);
+    const { newMessages } = await agent.runAgent({ resume: [{ interruptId: id, status: "cancelled" }] });
+    assert.equal(newMessages.findLast(({ role }) => role === "assistant")?.content, "Not made.");
+    assert.match(await run({ resume: [{ interruptId: id, status: "cancelled" }] }), /RUN_ERROR/, "again it is nothing");
+    assert.ok(!existsSync(join(ground.cwd, "one")));
+  });
+
+  it("reads on when somebody else has answered, and is not interrupted where it may not answer", async () => {
+    const ground = await new Ground([touch("one"), { text: "Made." }, touch("two"), { text: "Not made." }]).start({
+      permissionWaitMs: 0,
+    });
+    const agent = agentOf(ground);
+    await agent.runAgent({});
+    const [question] = (await ground.ask("GET", "/v1/sessions/asked/questions")).json.questions;
+    await ground.ask("POST", `/v1/sessions/asked/permissions/${question.requestId}`, { body: { decision: "allow" } });
+    const resume = [{ interruptId: question.requestId, status: "resolved" as const, payload: { approved: false } }];
+    const first = await agent.runAgent({ resume });
+    assert.equal(first.newMessages.findLast(({ role }) => role === "assistant")?.content, "Made.");
+    const driver = agentOf(ground, ground.token({ name: "driver", scopes: ["drive"], of: ["owner"] }));
+    const { newMessages } = await driver.runAgent({});
+    assert.deepEqual(driver.pendingInterrupts, []);
+    assert.equal(newMessages.findLast(({ role }) => role === "assistant")?.content, "Not made.");
+    assert.ok(existsSync(join(ground.cwd, "one")) && !existsSync(join(ground.cwd, "two")));
+  });
+
+  it("hears that a run was stopped, and never takes that for success", async () => {
+    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
+    const agent = agentOf(ground);
+    const watch = (async () => {
+      for (;;) {
+        const { status, json } = await ground.ask("GET", "/v1/sessions/asked");
+        if (status === 200 && json.state === "working") return await ground.ask("POST", "/v1/sessions/asked/cancel");
+      }
+    })();
+    const outcomes: unknown[] = [];
+    await agent.runAgent({}, { onRunFinishedEvent: ({ outcome }) => void outcomes.push(outcome) });
+    await watch;
+    assert.deepEqual(JSON.stringify(outcomes).includes("cancelled"), true, JSON.stringify(outcomes));
   });
 });
 

@@ -1,17 +1,38 @@
 import type { UserMessage } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isRecord } from "../../util/is-record.ts";
+import type { Interrupt } from "./ag-ui-interrupts.ts";
 import { toPrompt } from "./openai-conversation.ts";
 import type { Piece } from "./turn-pieces.ts";
 
-export type AgUiRequest = { readonly threadId: string; readonly runId: string; toMessage(hasPast: boolean): UserMessage };
+export type AgUiRequest = {
+  readonly threadId: string;
+  readonly runId: string;
+  /** Answers to the interrupts of the run before; absent where a new one begins. */
+  readonly resume?: readonly unknown[];
+  toMessage(hasPast: boolean): UserMessage;
+};
 
 export function decodeAgUiRequest(body: unknown): AgUiRequest {
-  const { threadId, runId, messages } = isRecord(body) ? body : {};
+  const { threadId, runId, messages, resume, context } = isRecord(body) ? body : {};
   if (typeof threadId !== "string" || typeof runId !== "string")
     throw new RuntimeError("usage", "threadId and runId are required");
   if (!Array.isArray(messages)) throw new RuntimeError("usage", "messages is required");
-  return { threadId, runId, toMessage: (hasPast) => toPrompt(messages, hasPast) };
+  return {
+    ...{ threadId, runId },
+    ...(Array.isArray(resume) && resume.length > 0 && { resume }),
+    toMessage: (hasPast) => withContext(toPrompt(messages, hasPast), context),
+  };
+}
+
+/** What the application wants the model to know for this run. */
+function withContext(message: UserMessage, context: unknown): UserMessage {
+  const entries = (Array.isArray(context) ? context : []).filter(isRecord);
+  if (entries.length === 0) return message;
+  const lines = entries.map(
+    ({ description, value }) => `${String(description)}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return { ...message, content: [{ type: "text", text: `<context>\n${lines.join("\n")}\n</context>` }, ...message.content] };
 }
 
 export type AgUiEvent = { readonly type: string; readonly [field: string]: unknown };
@@ -20,14 +41,33 @@ export type AgUiEvent = { readonly type: string; readonly [field: string]: unkno
 export class AgUiEvents {
   readonly #run: { readonly threadId: string; readonly runId: string };
 
-  constructor({ threadId, runId }: AgUiRequest) {
+  constructor({ threadId, runId }: Pick<AgUiRequest, "threadId" | "runId">) {
     this.#run = { threadId, runId };
+  }
+
+  get threadId(): string {
+    return this.#run.threadId;
+  }
+
+  start(): AgUiEvent {
+    return { type: "RUN_STARTED", ...this.#run, protocolVersion: "1.0" };
+  }
+
+  /** The run has ended, and the turn waits to be told. */
+  interrupted(interrupts: readonly Interrupt[]): AgUiEvent {
+    return { type: "RUN_FINISHED", ...this.#run, outcome: { type: "interrupt", interrupts } };
+  }
+
+  failed({ message, code }: { readonly message: string; readonly code: string }): AgUiEvent {
+    return { type: "RUN_ERROR", message, code };
   }
 
   of(piece: Piece): AgUiEvent[] {
     switch (piece.type) {
       case "turn-start":
-        return [{ type: "RUN_STARTED", ...this.#run }];
+      case "asked":
+      case "answer-end":
+        return [];
       case "block-start":
         return blockStart(piece);
       case "block-delta":
@@ -52,12 +92,13 @@ export class AgUiEvents {
         const { callId: toolCallId, text: content } = piece;
         return [{ type: "TOOL_CALL_RESULT", messageId: `result-${toolCallId}`, toolCallId, content, role: "tool" }];
       }
-      case "answer-end":
-        return [];
       case "turn-end": {
         const { outcome } = piece;
-        if (outcome.type === "failed") return [{ type: "RUN_ERROR", message: outcome.error.message, code: outcome.error.code }];
-        return [{ type: "RUN_FINISHED", ...this.#run }];
+        if (outcome.type === "failed") return [this.failed(outcome.error)];
+        // What was stopped, also by a limit, must not look like what is done.
+        return [
+          { type: "RUN_FINISHED", ...this.#run, outcome: { type: outcome.type === "completed" ? "success" : "cancelled" } },
+        ];
       }
     }
   }

@@ -48,6 +48,7 @@ export function toUiParts(piece: Piece): UiPart[] {
       if (isError) return [{ type: "tool-output-error", toolCallId, errorText: text, dynamic: true }];
       return [{ type: "tool-output-available", toolCallId, output: text, dynamic: true }];
     }
+    case "asked":
     case "answer-end":
       return [];
     case "turn-end": {

@@ -37,6 +37,12 @@ function toSaid(message: unknown): Said {
 function toPart(part: unknown): (TextPart | ImagePart)[] {
   if (!isRecord(part)) return [];
   if (typeof part["text"] === "string") return [{ type: "text", text: part["text"] }];
+  const { source } = part; // AG-UI's: what it names elsewhere is left out
+  if (part["type"] === "image" && isRecord(source)) {
+    const { type, value, mimeType } = source;
+    if (type !== "data" || typeof value !== "string" || typeof mimeType !== "string") return [];
+    return [{ type: "image", mediaType: mimeType, data: value }];
+  }
   const image = part["image_url"];
   const url = isRecord(image) ? image["url"] : image;
   if (typeof url !== "string") return [];

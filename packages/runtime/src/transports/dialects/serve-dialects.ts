@@ -1,7 +1,7 @@
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, listTasks, toAgentCard } from "./a2a.ts";
-import { AgUiEvents, decodeAgUiRequest } from "./ag-ui.ts";
+import { AgUiRuns } from "./ag-ui-runs.ts";
 import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
 import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
 import { decodeResponsesRequest, ResponseEvents, responseId } from "./openai-responses.ts";
@@ -14,6 +14,13 @@ export interface DialectHost {
   readonly version: string;
   /** Requests need a token, which is told to those who look for the agent. */
   readonly isGuarded?: boolean | undefined;
+  /** Whoever asks may answer the questions of the agent, in the formats that can ask. Absent: others answer them, or rules alone decide. */
+  readonly answers?:
+    | {
+        /** They wait for whoever asks, from here on until it is said that they have gone. */
+        attend(sessionId: string): () => void;
+      }
+    | undefined;
   /** The session of this id, open or stored; a new one where there is none, or none is named. */
   open(wish: { readonly sessionId?: string | undefined; readonly model?: string | undefined }): Promise<HeldSession>;
 }
@@ -36,11 +43,12 @@ const rememberedTasks = 1_000;
 /** The wire formats of others, over the same sessions. `now` is milliseconds since 1970. */
 export function createDialects(usual?: DialectHost, now: () => number = Date.now): Dialects {
   const tasks = new Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>();
+  const runs = new AgUiRuns(now);
   const routes: readonly (readonly [string, RegExp, Handler])[] = [
     ["POST", /^\/v1\/chat\/completions$/, (host, request) => completeChat(host, request, now)],
     ["POST", /^\/v1\/responses$/, (host, request) => respond(host, request, now)],
     ["POST", /^\/v1\/sessions\/([\w-]+)\/chat$/, (host, request, [, id]) => chatUi(host, request, id)],
-    ["POST", /^\/v1\/ag-ui$/, (host, request) => runAgUi(host, request)],
+    ["POST", /^\/v1\/ag-ui$/, async (host, request) => await runs.answer(host, await readJson(request), request.signal)],
     ["POST", /^\/v1\/a2a$/, (host, request) => callA2a(host, request, { tasks, now })],
     [
       "GET",
@@ -93,13 +101,6 @@ async function chatUi(host: DialectHost, request: Request, sessionId: string | u
   const { message } = decodeUiRequest(await readJson(request));
   const turn = await runTurn(await host.open({ sessionId }), message, request.signal);
   return stream(turn, toUiParts, { headers: uiStreamHeaders, last: "[DONE]" });
-}
-
-async function runAgUi(host: DialectHost, request: Request): Promise<Response> {
-  const wanted = decodeAgUiRequest(await readJson(request));
-  const turn = await begin(host, request, { sessionId: wanted.threadId, toMessage: wanted.toMessage });
-  const events = new AgUiEvents(wanted);
-  return stream(turn, (piece) => events.of(piece), {});
 }
 
 type A2aGround = {

@@ -12,7 +12,19 @@ export type StreamOptions = {
 
 /** The pieces of a turn as server-sent events, made when they are asked for. A client that leaves ends the turn. */
 export function stream(turn: DialectTurn, encode: (piece: Piece) => readonly object[], options: StreamOptions): Response {
-  const pieces = turn.pieces[Symbol.asyncIterator]();
+  return streamEvents(encodeAll(turn.pieces, encode), { ...options, cancel: turn.cancel });
+}
+
+async function* encodeAll(pieces: AsyncIterable<Piece>, encode: (piece: Piece) => readonly object[]): AsyncGenerator<object> {
+  for await (const piece of pieces) yield* encode(piece);
+}
+
+/** Any events; `cancel` hears that the client has left before their end. */
+export function streamEvents(
+  source: AsyncIterable<object> | Iterable<object>,
+  options: StreamOptions & { readonly cancel: () => void },
+): Response {
+  const events = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   const bytes = new TextEncoder();
   const toLines = (event: object): string => {
     const name = options.isNamed && "type" in event ? `event: ${String(event.type)}\n` : "";
@@ -20,19 +32,14 @@ export function stream(turn: DialectTurn, encode: (piece: Piece) => readonly obj
   };
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      for (;;) {
-        const { value, done } = await pieces.next();
-        if (done) {
-          if (options.last !== undefined) controller.enqueue(bytes.encode(`data: ${options.last}\n\n`));
-          return controller.close();
-        }
-        const lines = encode(value).map(toLines).join("");
-        if (lines !== "") return controller.enqueue(bytes.encode(lines));
-      }
+      const { value, done } = await events.next();
+      if (!done) return controller.enqueue(bytes.encode(toLines(value)));
+      if (options.last !== undefined) controller.enqueue(bytes.encode(`data: ${options.last}\n\n`));
+      controller.close();
     },
     async cancel() {
-      turn.cancel();
-      for (let next = await pieces.next(); !next.done; ) next = await pieces.next(); // to its end, which releases the session
+      options.cancel();
+      for (let next = await events.next(); !next.done; ) next = await events.next(); // to its end, which releases the session
     },
   });
   const headers = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };

@@ -101,8 +101,10 @@ describe("how a turn ends, in each dialect", () => {
   });
 
   it("for AG-UI", () => {
-    const ends = (piece: Piece) => types(new AgUiEvents({ threadId: "a", runId: "b", toMessage: () => assert.fail() }).of(piece));
+    const ends = (piece: Piece) => types(new AgUiEvents({ threadId: "a", runId: "b" }).of(piece));
     assert.deepEqual([done, cut, limit, failed].map(ends), [["RUN_FINISHED"], ["RUN_FINISHED"], ["RUN_FINISHED"], ["RUN_ERROR"]]);
+    const told = (piece: Piece) => new AgUiEvents({ threadId: "a", runId: "b" }).of(piece)[0]?.["outcome"];
+    assert.deepEqual([done, cut, limit].map(told), [{ type: "success" }, { type: "cancelled" }, { type: "cancelled" }]);
   });
 
   it("for A2A, where the task has it too", () => {

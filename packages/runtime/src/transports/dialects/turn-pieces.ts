@@ -17,6 +17,8 @@ export type Piece =
       readonly text: string;
       readonly isError: boolean;
     }
+  /** Somebody has to allow a call of the turn, or of a subagent of it. */
+  | { readonly type: "asked"; readonly requestId: string }
   /** An answer of the model is whole; calls follow it, or nothing. */
   | { readonly type: "answer-end" }
   | { readonly type: "turn-end"; readonly outcome: Outcome; readonly usage: Usage };
@@ -46,6 +48,7 @@ export class TurnPieces {
 
   of(event: AgentEvent): Piece[] {
     if (event.type === "prompt.cancelled" && event.promptId === this.#turnId) return neverBegun(event.cause);
+    if (event.type === "permission.requested") return [{ type: "asked", requestId: event.requestId }];
     if (event.turnId !== this.#turnId || event.taskId !== undefined) return [];
     switch (event.type) {
       case "turn.started":

@@ -5,7 +5,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { Dialects } from "../dialects/serve-dialects.ts";
-import type { Client } from "./client.ts";
+import { type Client, may } from "./client.ts";
 import { McpRequests } from "./mcp-requests.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 
@@ -97,7 +97,11 @@ export class ForeignRequests {
       signal,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return await dialects.fetch(asked, { version, isGuarded: true, open: (wish) => openSession(sessions, client, wish) });
+    return await dialects.fetch(asked, {
+      ...{ version, isGuarded: true },
+      answers: may(client, "approve") ? { attend: (id) => sessions.attend(client, id) } : undefined,
+      open: (wish) => openSession(sessions, client, wish),
+    });
   }
 
   #dialectsOf(client: Client): Promise<Dialects> {
