@@ -49,14 +49,16 @@ export async function crowdServer({ command, connections, sessions, prompts, sec
     const share = Math.max(1, Math.round(connections / sessions));
     await inParallel([...Array(sessions).keys()], sessions, async (slot) => {
       for (let life = 0; life === 0 || Date.now() < deadline; life++) {
-        const { id } = await insist(tally, () => server.client.createSession({ name: `soak ${slot}/${life}` }));
+        const { id } = await insist(tally, () =>
+          server.client.createSession({ name: `soak ${slot}/${life}` }, { key: `${slot}/${life}` }),
+        );
         const mine = Array.from({ length: share }, (_, index) =>
           openReader(readerKinds[(slot + index) % readerKinds.length] ?? "steady", { ...server, id, random }),
         );
         for (const reader of mine) readers.add(reader);
         for (let number = 0; number < prompts; number++) {
           const prompt = `soak-${slot}-${life}-${number}-end`;
-          const { outcome } = await insist(tally, () => server.client.prompt(id, prompt));
+          const { outcome } = await insist(tally, () => server.client.prompt(id, prompt, { key: prompt }));
           if (outcome.text !== answerTo(prompt)) tally.violate(`${prompt}: ${outcome.type} ${outcome.text.slice(0, 60)}`);
           if (asked.get(prompt) !== 2) tally.violate(`${prompt}: the model was asked ${asked.get(prompt)} times`);
           asked.delete(prompt);
@@ -81,15 +83,18 @@ export async function crowdServer({ command, connections, sessions, prompts, sec
   return tally;
 }
 
-/** Where the machine is too busy to open a connection within the client's ten seconds, nothing was asked: it is asked again. */
+/** What is too late where the machine is too busy: a connection within the client's ten seconds, an answer within its five minutes. */
+const lateCodes: ReadonlySet<unknown> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"]);
+
+/** It is asked again then; with the same key, so that nothing is done twice. */
 async function insist<T>(tally: Tally, ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();
     } catch (error) {
       const { code } = ((error as Error).cause ?? {}) as { code?: string };
-      if (code !== "UND_ERR_CONNECT_TIMEOUT") throw error;
-      tally.count("connections not made");
+      if (!lateCodes.has(code)) throw error;
+      tally.count(code === "UND_ERR_CONNECT_TIMEOUT" ? "connections not made" : "answers too late");
     }
   }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
@@ -118,6 +118,39 @@ describe("the server for clients of others", () => {
     const { data } = await clientOf(ground).models.list();
     assert.deepEqual([data[0]?.id, data[0]?.object, data[0]?.owned_by], ["default", "model", "outrider"]);
     assert.ok(data.length > 10);
+  });
+
+  it("takes agents and profiles where OpenAI's client names a model, and lists them", async () => {
+    const ground = await new Ground([{ text: "one" }, { text: "two" }]).start();
+    const home = join(ground.top, ".outrider");
+    mkdirSync(join(home, "agents"), { recursive: true });
+    writeFileSync(
+      join(home, "agents/reviewer.md"),
+      "---\nname: reviewer\ndescription: Reviews.\ntools: Read\n---\nYou review and change nothing.",
+    );
+    const profile = { type: "openai", model: "gpt-5.5", apiKey: "$ENV:NONE", baseURL: "http://127.0.0.1:1/v1" };
+    writeFileSync(join(home, "settings.json"), JSON.stringify({ providers: { fast: profile } }));
+    const openai = clientOf(ground);
+    const listed = (await openai.models.list()).data.map(({ id }) => id);
+    assert.deepEqual(listed.filter((id) => /^(?:agent\/reviewer|agent\/Explore|profile\/)/.test(id)).sort(), [
+      ...["agent/Explore", "agent/reviewer", "profile/fast"],
+    ]);
+    const { response } = await openai.chat.completions.create({ ...ask("go"), model: "agent/reviewer" }).withResponse();
+    const id = response.headers.get("x-session-id");
+    assert.deepEqual((await ground.ask("GET", `/v1/sessions/${id}/settings`)).json.tools, ["Read"]);
+    assert.equal((await openai.responses.create({ model: "agent/reviewer", input: "go" })).output_text, "two");
+    await assert.rejects(openai.chat.completions.create({ ...ask("go"), model: "agent/nobody" }), {
+      status: 400,
+      message: /no agent "nobody"/,
+    });
+    await assert.rejects(openai.chat.completions.create({ ...ask("go"), model: "profile/none" }), {
+      status: 400,
+      message: /none/,
+    });
+    const asked = openai.chat.completions.create({ ...ask("go"), model: "profile/fast" });
+    await assert.rejects(asked, ({ message }: Error) => /NONE|127\.0\.0\.1:1|key/.test(message));
+    const viewer = ground.token({ name: "viewer", scopes: ["view"], of: ["owner"] });
+    assert.ok(!(await clientOf(ground, viewer).models.list()).data.some(({ id: name }) => name.startsWith("agent/")));
   });
 
   it("lets in nobody it would not let in elsewhere, and shows nobody another's session", async () => {

@@ -6,9 +6,32 @@ import type { DialectHost } from "./serve-dialects.ts";
 /** Names that stand for the model of the settings, for clients that must name one. */
 const usualModels: ReadonlySet<string> = new Set(["default", "outrider"]);
 
-/** Does a client that must name a model mean the one of the settings? */
-export function isUsualModel(model: string | undefined): boolean {
-  return model === undefined || usualModels.has(model);
+/** What a client that must name a model means. */
+export type ModelChoice = {
+  readonly model?: string;
+  /** The conversation is this agent. */
+  readonly agent?: string;
+  /** A profile of the settings, with its own model. */
+  readonly provider?: string;
+};
+
+/** `agent/NAME` and `profile/NAME` beside the models themselves; `default` is what the settings say. */
+export function toModelChoice(model: string | undefined): ModelChoice {
+  if (model === undefined || usualModels.has(model)) return {};
+  const [, kind, name] = /^(agent|profile)\/(.+)$/s.exec(model) ?? [];
+  if (name === undefined) return { model };
+  return kind === "agent" ? { agent: name } : { provider: name };
+}
+
+/** The names under which clients find what there is beside models. */
+export function modelNames({
+  agents,
+  profiles,
+}: {
+  readonly agents: Iterable<string>;
+  readonly profiles: Iterable<string>;
+}): string[] {
+  return [...[...agents].map((name) => `agent/${name}`), ...[...profiles].map((name) => `profile/${name}`)];
 }
 
 export function isSessionName(text: string): boolean {
@@ -27,8 +50,13 @@ export function createDialectHost({ host, version, request = {} }: DialectHostOp
   return {
     version,
     async open({ sessionId, model }) {
-      const chosen = isUsualModel(model) ? undefined : model;
-      const wanted: HostedRequest = { ...request, ...defined({ model: chosen }), opening: { ...request.opening, answers: null } };
+      const { agent: mainAgent, ...chosen } = toModelChoice(model);
+      const wanted: HostedRequest = {
+        ...request,
+        ...chosen,
+        ...defined({ mainAgent }),
+        opening: { ...request.opening, answers: null },
+      };
       if (sessionId === undefined) return await host.create(wanted);
       if (!isSessionName(sessionId)) throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
       if (await isKnown(host, sessionId)) return await host.open(sessionId, wanted);

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
-import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { Dialects } from "../dialects/serve-dialects.ts";
 import { type Client, may } from "./client.ts";
@@ -119,10 +118,10 @@ async function openSession(
   client: Client,
   { sessionId, model }: { readonly sessionId?: string | undefined; readonly model?: string | undefined },
 ): Promise<HeldSession> {
-  const { isUsualModel, isSessionName } = await import("../dialects/dialect-host.ts");
+  const { toModelChoice, isSessionName } = await import("../dialects/dialect-host.ts");
   if (sessionId !== undefined && !isSessionName(sessionId))
     throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
-  const wish = defined({ model: isUsualModel(model) ? undefined : model });
+  const wish = toModelChoice(model);
   if (sessionId === undefined) return await sessions.createForPrompt(client, wish, randomUuid());
   try {
     return await sessions.holdForPrompt(client, sessionId);

@@ -222,6 +222,20 @@ export class ServedSessions {
     return listCommands(await toOptions(await host.plan({ cwd }), { warn }));
   }
 
+  /** What a client may name beside models, in its first folder. */
+  async modelNames(client: Client): Promise<string[]> {
+    if (!may(client, "drive")) return [];
+    const { host, roots, defaults } = this.#options;
+    const { cwd } = checkWish({}, client, { roots, defaults });
+    const [{ options, resolved }, { mainAgents }, { modelNames }] = await Promise.all([
+      host.plan({ cwd }),
+      import("../../hosting/main-agent.ts"),
+      import("../dialects/dialect-host.ts"),
+    ]);
+    const agents = mainAgents(options).map(({ name }) => name);
+    return modelNames({ agents, profiles: Object.keys(resolved.settings.provider.providers) });
+  }
+
   /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */
   async trajectory(client: Client, id: string): Promise<Trajectory | undefined> {
     await this.look(client, id);

@@ -17,6 +17,8 @@ export type SessionWish = {
   readonly cwd?: string | undefined;
   readonly name?: string | undefined;
   readonly model?: string | undefined;
+  /** A profile of the settings, for clients that say so with a model's name. */
+  readonly provider?: string | undefined;
   readonly agent?: string | undefined;
   readonly effort?: Effort | undefined;
   readonly permissionMode?: PermissionMode | undefined;
@@ -37,6 +39,7 @@ export function checkWish(
   server: { roots: readonly string[]; defaults: ServedDefaults },
 ): SessionWish & { readonly cwd: string } {
   checkModel(wish.model, client, server.defaults);
+  checkModel(wish.provider, client, server.defaults);
   const roots = client.roots ?? server.roots;
   const wanted = wish.cwd ?? client.roots?.[0] ?? server.defaults.cwd ?? roots[0];
   if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
@@ -104,10 +107,11 @@ function checkFolder(path: string, roots: readonly string[]): string {
 
 /** A client adds to what the server forbids and lowers its limits; it never takes away from them. */
 export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, own: OwnMode): HostedRequest {
-  const { cwd, name, model, agent, effort, permissionMode, disallowedTools, maxTurns, maxBudgetUsd, outputSchema } = wish;
+  const { cwd, name, model, provider, agent, effort, permissionMode, disallowedTools, maxTurns, maxBudgetUsd, outputSchema } =
+    wish;
   const appended = [options.appendSystemPrompt, wish.appendSystemPrompt].filter((text) => text !== undefined && text !== "");
   return {
-    ...defined({ cwd, model, mainAgent: agent }),
+    ...defined({ cwd, model, provider, mainAgent: agent }),
     options: defined({
       effort,
       permissionMode,

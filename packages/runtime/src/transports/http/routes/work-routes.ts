@@ -182,20 +182,22 @@ export const workRoutes: readonly Route[] = [
     method: "GET",
     path: "/v1/models",
     operationId: "listModels",
-    summary: "Known models with their windows and prices; data has them as OpenAI's clients read it",
+    summary: "Known models with their windows and prices; data has them as OpenAI's clients read it, with agents and profiles",
     scope: "view",
     query: [{ name: "provider", schema: schemas.text, description: "Only those of this provider." }],
     answers: { 200: { description: "The catalog", schema: schemas.modelList } },
-    async handle({ query }) {
-      const catalog = await listCatalog(query.get("provider") ?? undefined, undefined);
-      return { status: 200, body: { ...catalog, object: "list", data: toOpenAiModels(catalog) } };
+    async handle({ query, sessions, client }) {
+      const provider = query.get("provider") ?? undefined;
+      const catalog = await listCatalog(provider, undefined);
+      const own = provider === undefined ? await sessions.modelNames(client) : [];
+      return { status: 200, body: { ...catalog, object: "list", data: toOpenAiModels(catalog, own) } };
     },
   },
 ];
 
-/** `default` is the model of the settings. */
-function toOpenAiModels({ asOf, models }: Awaited<ReturnType<typeof listCatalog>>): object[] {
+/** `default` is the model of the settings; agents and profiles are named like models. */
+function toOpenAiModels({ asOf, models }: Awaited<ReturnType<typeof listCatalog>>, names: readonly string[]): object[] {
   const created = Math.floor(Date.parse(asOf) / 1000) || 0;
-  const own = { id: "default", object: "model", created, owned_by: "outrider" };
-  return [own, ...models.map(({ id, provider }) => ({ id, object: "model", created, owned_by: provider }))];
+  const own = ["default", ...names].map((id) => ({ id, object: "model", created, owned_by: "outrider" }));
+  return [...own, ...models.map(({ id, provider }) => ({ id, object: "model", created, owned_by: provider }))];
 }
