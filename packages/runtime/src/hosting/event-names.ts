@@ -64,6 +64,7 @@ const eventTypes: Readonly<Record<EventType, true>> = {
   "group.updated": true,
   "group.ended": true,
   "background.delta": true,
+  "background.activity": true,
   "side-call.ended": true,
   "checkpoint.skipped": true,
   "checkpoint.restored": true,

@@ -1,4 +1,4 @@
-import type { Usage } from "./content.ts";
+import type { JsonValue, Usage } from "./content.ts";
 
 /** `agent`: a subagent. `process`: a program. `scheduled`: something that begins again and again. */
 export type BackgroundTaskKind = "agent" | "process" | "scheduled";
@@ -104,3 +104,17 @@ export type BackgroundTaskState = {
   readonly timeoutReason?: BackgroundTaskTimeoutReason;
   readonly metadata?: BackgroundTaskMetadata;
 };
+
+/** What a task does between its beginning and its end, beside what it says. It never ends a task. */
+export type BackgroundTaskActivity =
+  | { readonly type: "background_task_tool_start"; readonly toolName: string; readonly firstArg?: string }
+  | { readonly type: "background_task_tool_end"; readonly toolName: string; readonly success: boolean; readonly error?: string }
+  | {
+      readonly type: "background_task_permission_request";
+      readonly requestId: string;
+      readonly toolName: string;
+      readonly toolArgs?: JsonValue;
+    }
+  | { readonly type: "background_task_permission_resolved"; readonly requestId: string; readonly allowed: boolean }
+  | { readonly type: "background_task_sleeping"; readonly nextFireAt?: string }
+  | { readonly type: "background_task_waking"; readonly instruction?: string };

@@ -10,7 +10,7 @@ import type {
   UserMessage,
 } from "./content.ts";
 import type { ErrorData } from "./errors.ts";
-import type { BackgroundTaskState } from "./background-task.ts";
+import type { BackgroundTaskActivity, BackgroundTaskState } from "./background-task.ts";
 import type { BackgroundJobGroupState } from "./job-group.ts";
 import type { CancelCause, Outcome } from "./outcome.ts";
 import type { PermissionMode } from "./permission.ts";
@@ -288,6 +288,8 @@ export interface AgentEvents {
   "group.ended": { group: BackgroundJobGroupState };
   /** The latest of what it printed or said; its log has all of it. */
   "background.delta": { id: string; text: string };
+  /** What else it does: a call it makes, a question it asks, that its time has come. */
+  "background.activity": { id: string; activity: BackgroundTaskActivity };
   /** A model was asked for something beside the conversation; it costs like any other answer. */
   "side-call.ended": { purpose: "compaction" | "hook"; message: AssistantMessage; requestedModel: string; durationMs: number };
   /** A file is about to be changed and no copy of it could be kept: this change cannot be undone. */
@@ -486,6 +488,7 @@ const ephemeral: ReadonlySet<EventType> = new Set<EventType>([
   "tool-input.delta",
   "tool.progress",
   "background.delta",
+  "background.activity",
 ]);
 
 /** Deltas and progress are for watching; they are never stored and never replayed. */

@@ -47,6 +47,6 @@ export async function startMonitor(
         text: `${task.id} watches. You are told of ${what} for ${maxRuntimeMs / 1000} s; go on, or end your turn.`,
       },
     ],
-    details: { backgroundTaskId: task.id },
+    details: { backgroundTaskId: task.id, told: { taskId: task.id, timeoutMs: maxRuntimeMs, persistent: false } },
   };
 }

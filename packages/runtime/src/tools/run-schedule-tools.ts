@@ -1,4 +1,5 @@
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
+import type { JsonObject } from "../protocol/content.ts";
 import type { BackgroundTasks } from "../tasks/task.ts";
 import type { CronCreateInput, WakeupInput } from "./builtin/schedule-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
@@ -11,13 +12,17 @@ export async function createCron({ cron, prompt, recurring = true }: CronCreateI
   const tasks = await backgroundOf(context);
   const label = firstLine(prompt);
   const spec = { callId: context.callId, label, cronExpression: cron, recurring, instruction: prompt };
-  const { id, nextFireAt, schedule } = await tasks.schedule({ ...spec, cwd: context.workspace.root });
-  return say(`Planned as ${id}; it comes ${schedule?.recurring ? "next" : "once"} at ${nextFireAt ?? "no known time"}.`);
+  const task = await tasks.schedule({ ...spec, cwd: context.workspace.root });
+  const { id, nextFireAt, schedule } = task;
+  const words = `Planned as ${id}; it comes ${schedule?.recurring ? "next" : "once"} at ${nextFireAt ?? "no known time"}.`;
+  const { cron: _, prompt: __, ...told } = toJob(task);
+  return say(words, told);
 }
 
 export async function listCrons(context: ToolContext): Promise<ToolOutput> {
   const planned = open(await backgroundOf(context));
-  return say(planned.length === 0 ? "Nothing is planned." : planned.map(lineOf).join("\n"));
+  const words = planned.length === 0 ? "Nothing is planned." : planned.map(lineOf).join("\n");
+  return say(words, { jobs: planned.map(toJob) });
 }
 
 export async function deleteCron(id: string, context: ToolContext): Promise<ToolOutput> {
@@ -28,7 +33,7 @@ export async function deleteCron(id: string, context: ToolContext): Promise<Tool
     throw new ToolFailure(`${JSON.stringify(id)} is not planned. ${there}`);
   }
   await tasks.stop(id, "The model ended it");
-  return say(`${id} does not come any more.`);
+  return say(`${id} does not come any more.`, { id });
 }
 
 export async function scheduleWakeup(input: WakeupInput, context: ToolContext): Promise<ToolOutput> {
@@ -68,8 +73,15 @@ function firstLine(text: string): string {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-function say(text: string): ToolOutput {
-  return { content: [{ type: "text", text }] };
+/** As programs know planned prompts from Claude Code. They are kept with the session. */
+function toJob({ id, schedule, nextFireAt }: BackgroundTaskState): JsonObject {
+  const { cronExpression: cron = "", agentInstruction: prompt = "", recurring = true } = schedule ?? {};
+  const when = nextFireAt === undefined ? {} : { nextFireAt: Date.parse(nextFireAt) };
+  return { id, cron, humanSchedule: cron, prompt, recurring, durable: true, ...when };
+}
+
+function say(text: string, told?: JsonObject): ToolOutput {
+  return { content: [{ type: "text", text }], ...(told && { details: { told } }) };
 }
 
 async function backgroundOf({ tasks }: ToolContext): Promise<BackgroundTasks> {

@@ -49,7 +49,12 @@ export async function sendMessage({ to, message }: SendMessageInput, context: To
       : `${task.id} is at work and reads the message with its next step.`;
   const resumed = `${task.id} had ended; it works again in the background, with all it knew and this message. You are told when it has finished.`;
   const words = how === "heard" ? heard : resumed;
-  return { content: [{ type: "text", text: words }], details: { backgroundTaskId: task.id } };
+  const name = task.metadata?.["name"];
+  const told = {
+    ...{ success: true, message: words, pin: { id: task.id, ...(typeof name === "string" && { name }) } },
+    ...(how === "resumed" && { resumedAgentId: task.id, revivedAgentId: task.id }),
+  };
+  return { content: [{ type: "text", text: words }], details: { backgroundTaskId: task.id, told } };
 }
 
 async function finished(task: StartedTask, { signal }: ToolContext): Promise<ToolOutput> {

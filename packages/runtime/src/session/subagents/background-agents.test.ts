@@ -129,8 +129,19 @@ describe("an agent in the background", () => {
         return { text: "Looking.", calls: [{ name: "Read", input: { file_path: "n.txt" } }] };
       },
     });
-    const { session, events, close } = open(provider);
+    const sessionStore = createMemoryStore();
+    const { session, events, close } = open(provider, { sessionStore });
+    const heard: unknown[] = [];
+    session.on("background_task_event", ({ type, ...facts }) => {
+      if (type.startsWith("background_task_tool")) heard.push([type, facts]);
+    });
     assert.deepEqual(await session.submit("go"), { type: "completed", text: "Stopped it." });
+    assert.deepEqual(heard.slice(0, 2), [
+      ["background_task_tool_start", { toolName: "Read", firstArg: "n.txt", taskId: "agent_1" }],
+      ["background_task_tool_end", { toolName: "Read", success: true, taskId: "agent_1" }],
+    ]);
+    const stored = await sessionStore.read(session.id);
+    assert.ok(!stored.some(({ type }) => type === "background.activity"));
     const results = eventsOf(events, "tool.ended").filter(({ taskId }) => taskId === undefined);
     const words = results.map(({ result }) => JSON.stringify(result.content));
     assert.match(words[1] ?? "", /agent_1 has been running[\s\S]*Looking\.\\n> Read n\.txt/);
@@ -415,10 +426,11 @@ describe("SendMessage", () => {
   it("wakes an agent that has ended, which goes on with all it knew under its id", async () => {
     const provider = cast({
       parent: inOrder(
-        { calls: [inBackground("Look")] },
+        { calls: [inBackground("Look", { name: "scout" })] },
         { text: "Ok." },
-        call("SendMessage", { to: "agent_1", message: "And then?" }),
+        call("SendMessage", { to: "scout", message: "And then?" }),
         { text: "Told it." },
+        call("TaskOutput", { task_id: "scout" }),
         { text: "Heard twice." },
       ),
       child: (request) => ({ text: `${request.messages.length} messages` }),
@@ -434,6 +446,13 @@ describe("SendMessage", () => {
         ["agent_1", "3 messages"],
       ],
     );
+    const sent = eventsOf(events, "tool.ended").find(({ name }) => name === "SendMessage");
+    const { message, ...told } = sent?.details?.told ?? {};
+    assert.match(String(message), /^agent_1 had ended; it works again/);
+    const resumed = { resumedAgentId: "agent_1", revivedAgentId: "agent_1" };
+    assert.deepEqual(told, { success: true, pin: { id: "agent_1", name: "scout" }, ...resumed });
+    const shown = eventsOf(events, "tool.ended").find(({ name }) => name === "TaskOutput");
+    assert.match(JSON.stringify(shown?.result.content), /agent_1 completed .*3 messages/);
     const runs = eventsOf(events, "task.started").map(({ runId }) => runId);
     assert.equal(new Set(runs).size, 2);
     assert.deepEqual(

@@ -191,12 +191,13 @@ export class BackgroundAgents implements AgentTasks {
       );
     const worktree = past.findLast((event) => event.type === "worktree.inspected");
     const isThere = worktree !== undefined && existsSync(worktree.path);
+    const name = past.flatMap((event) => (event.type === "task.started" && event.name !== undefined ? [event.name] : [])).at(-1);
     const { callId, prompt, description = started.description } = spec;
     return {
       taskId,
       past,
       goesOn: {
-        ...{ callId, agent, prompt, description, model: started.model.id },
+        ...{ callId, agent, prompt, description, model: started.model.id, name },
         ...(isThere && { root: worktree.path }),
       },
     };

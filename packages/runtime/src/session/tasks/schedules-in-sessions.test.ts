@@ -95,6 +95,13 @@ describe("what a model plans", () => {
     assert.match(listed ?? "", /^scheduled_1 \(0 9 \* \* 1-5\) comes next at \d{4}-.*: stand up$/);
     assert.match(unknown ?? "", /"scheduled_9" is not planned. There are: scheduled_1\./);
     assert.equal(deleted, "scheduled_1 does not come any more.");
+    const told = events.flatMap((event) => (event.type === "tool.ended" && event.details?.told ? [event.details.told] : []));
+    const [, made, jobs, gone] = told;
+    const { nextFireAt, ...facts } = made ?? {};
+    assert.equal(typeof nextFireAt, "number");
+    assert.deepEqual(facts, { id: "scheduled_1", humanSchedule: "0 9 * * 1-5", recurring: true, durable: true });
+    assert.deepEqual(jobs, { jobs: [{ ...made, cron: "0 9 * * 1-5", prompt: "stand up\nand more" }] });
+    assert.deepEqual(gone, { id: "scheduled_1" });
     assert.equal(empty, "Nothing is planned.");
   });
 

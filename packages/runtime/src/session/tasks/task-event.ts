@@ -20,6 +20,8 @@ export function toTaskEvent(event: AgentEvent): BackgroundTaskEvent | undefined 
       return { type: "background_task_closed", taskId: event.id };
     case "background.delta":
       return { type: "background_task_text_delta", taskId: event.id, delta: event.text };
+    case "background.activity":
+      return { ...event.activity, taskId: event.id };
     default:
       return undefined;
   }

@@ -314,14 +314,17 @@ export class TaskRegistry implements BackgroundTasks {
         this.#open.delete(event.taskId);
         emit({ type: "background.closed", id: event.taskId });
         break;
-      case "background_task_permission_request":
-        if (this.#ownAgents.has(event.taskId)) return; // it asks by itself, as the conversation does
-        return void this.#questions.ask(event).catch(() => {}); // a task that has ended meanwhile
       case "background_task_text_delta":
         if (event.delta === "") return; // a sign of life
         return emit({ type: "background.delta", id: event.taskId, text: event.delta });
-      default:
+      default: {
+        const { taskId, ...activity } = event;
+        emit({ type: "background.activity", id: taskId, activity });
+        // An agent of the session asks by itself, as the conversation does.
+        if (event.type === "background_task_permission_request" && !this.#ownAgents.has(taskId))
+          void this.#questions.ask(event).catch(() => {}); // a task that has ended meanwhile
         return;
+      }
     }
     onChange();
   }

@@ -1,4 +1,5 @@
 import type {
+  BackgroundTaskActivity,
   BackgroundTaskKind,
   BackgroundTaskMetadata,
   BackgroundTaskMode,
@@ -6,7 +7,6 @@ import type {
   BackgroundTaskState,
   BackgroundTaskStatus,
 } from "../../protocol/background-task.ts";
-import type { JsonValue } from "../../protocol/content.ts";
 
 type RequestBase = {
   readonly label: string;
@@ -80,17 +80,7 @@ export type BackgroundTaskRequest = AgentTaskRequest | ProcessTaskRequest | Sche
 /** What a runner tells of its task. It never ends a task: `result` does. Several questions may be open at once, each with an id of its own. */
 export type BackgroundTaskRunnerEvent =
   | { readonly type: "background_task_text_delta"; readonly delta: string }
-  | { readonly type: "background_task_tool_start"; readonly toolName: string; readonly firstArg?: string }
-  | { readonly type: "background_task_tool_end"; readonly toolName: string; readonly success: boolean; readonly error?: string }
-  | {
-      readonly type: "background_task_permission_request";
-      readonly requestId: string;
-      readonly toolName: string;
-      readonly toolArgs?: JsonValue;
-    }
-  | { readonly type: "background_task_permission_resolved"; readonly requestId: string; readonly allowed: boolean }
-  | { readonly type: "background_task_sleeping"; readonly nextFireAt?: string }
-  | { readonly type: "background_task_waking"; readonly instruction?: string };
+  | BackgroundTaskActivity;
 
 type Lifecycle = "created" | "started" | "updated" | "completed" | "failed" | "cancelled";
 

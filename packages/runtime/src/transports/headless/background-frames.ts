@@ -14,6 +14,7 @@ export class BackgroundFrames {
   }
 
   frames(event: AgentEvent): TaskFrame[] {
+    if (!("task" in event) || !this.#isShown(event.task)) return [];
     switch (event.type) {
       case "background.started":
         this.#active.set(event.task.id, event.task);
@@ -29,6 +30,11 @@ export class BackgroundFrames {
 
   has(taskId: string | undefined): boolean {
     return taskId !== undefined && this.#active.has(taskId);
+  }
+
+  /** Claude Code shows a schedule by what it makes the session do. */
+  #isShown({ kind }: BackgroundTaskState): boolean {
+    return this.#tellsAgents || kind !== "scheduled";
   }
 
   /** An agent tells its own beginning and end, with what it was asked; not the end of one whose session was killed. */
@@ -75,5 +81,5 @@ function runOf({ id, metadata }: BackgroundTaskState): Record<string, unknown> {
 }
 
 function typeOf({ kind }: BackgroundTaskState): string {
-  return kind === "agent" ? "local_agent" : "local_bash";
+  return { agent: "local_agent", process: "local_bash", scheduled: "scheduled" }[kind];
 }

@@ -228,3 +228,25 @@ describe("other frames", () => {
     );
   });
 });
+
+describe("the frames of a schedule", () => {
+  const plan: ScriptStep[] = [
+    { calls: [{ name: "CronCreate", input: { cron: "0 9 * * 1", prompt: "look" } }] },
+    { text: "done" },
+  ];
+
+  it("are what the call tells, as in Claude Code; caliban's also show the task, as what it is", async () => {
+    const recorded = await record(plan, { schedules: true });
+    const [frames, others] = [
+      await encode(createClaudeFormat("stream-json", ids), recorded),
+      await encode(createCalibanFormat("stream-json", ids), recorded),
+    ];
+    assert.deepEqual(
+      frames.filter(({ subtype }) => /task/.test(String(subtype))),
+      [],
+    );
+    const told = frames.find(({ tool_use_result: result }) => result !== undefined)?.["tool_use_result"];
+    assert.deepEqual(Object.keys(told ?? {}), ["id", "humanSchedule", "recurring", "durable", "nextFireAt", "durationMs"]);
+    assert.equal(others.find(({ subtype }) => subtype === "task_started")?.["task_type"], "scheduled");
+  });
+});

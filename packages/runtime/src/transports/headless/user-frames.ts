@@ -15,7 +15,7 @@ export function toolResultLine(event: AgentEvent<"tool.ended">, run: RunTotals, 
     message: { role: "user", content: [toToolResult(event, task !== undefined)] },
     ...run.tasks.marksOf(event),
     timestamp: event.at,
-    tool_use_result: task ?? toToolUseResult(event, place),
+    tool_use_result: event.details?.told === undefined && task ? task : toToolUseResult(event, place),
     ...metaOf(event, run),
   });
 }
