@@ -141,6 +141,22 @@ describe("InMemorySandboxClient", () => {
   });
 });
 
+describe("a kept state that is gone", () => {
+  it("is named where a session cannot go on with it, with what to do and the cause", async () => {
+    const cause = new Error("expired");
+    const sandboxClient = Object.assign(new InMemorySandboxClient(), { restore: () => Promise.reject(cause) });
+    const provider = createScriptedProvider([{ text: "never" }]);
+    const session = new InteractiveSession({ cwd: newFolder(), provider, sandboxClient, sandboxSnapshotId: "snap-1" });
+    await assert.rejects(session.open(), {
+      code: "not-found",
+      message: /back to its state snap-1: expired$/,
+      hint: /forkSession/,
+      cause,
+    });
+    await session.shutdown();
+  });
+});
+
 describe("E2BSandboxClient", { skip: noMachine }, () => {
   for (const item of sandboxClientConformance) it(item.name, () => item.run(createE2B));
 

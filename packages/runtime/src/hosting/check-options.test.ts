@@ -157,6 +157,7 @@ describe("options of a program without types", () => {
     const agent = (more: object): Promise<unknown> => createAgent({ model: fine.provider, ...more });
     await assert.rejects(agent({ maxTurns: 0 }), { code: "usage", message: /^maxTurns must be/ });
     await assert.rejects(agent({ tools: 5 }), { code: "usage", message: /^tools must be a list of tools/ });
+    await assert.rejects(agent({ tools: [3] }), { code: "usage", message: /^tools\[0\] must be a tool, as defineTool makes it/ });
     await assert.rejects(createAgent(JSON.parse("null")), {
       code: "usage",
       message: /^createAgent must be given an object with a model, not null$/,

@@ -8,6 +8,7 @@ import { defineTool } from "../tools/define-tool.ts";
 import { isLibrarySchema, type LibrarySchema } from "../tools/standard-schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import { InteractiveSession, type InteractiveSessionOptions } from "./interactive-session.ts";
+import { sessionKinds } from "./option-kinds.ts";
 
 /** A tool as `tool()` of the AI SDK makes it, version 5 or 6: its name is its key. */
 export type AiSdkTool = {
@@ -47,7 +48,7 @@ export async function createAgent<Structured = JsonValue>(
   const { model, instructions, tools: given = [], cwd = process.cwd(), ...rest } = options;
   checkValue("model", model, modelKind);
   if (instructions !== undefined) checkValue("instructions", instructions, anyText);
-  if (!isList(given)) checkValue("tools", given, toolsKind);
+  checkValue("tools", given, isList(given) ? sessionKinds.tools : toolsKind);
   const tools = isList(given)
     ? given
     : await Promise.all(Object.entries(given).map(async ([name, tool]) => await fromAiSdkTool(name, tool)));

@@ -187,8 +187,7 @@ async function openClient(client: SandboxClient, options: OpenWorkspaceOptions):
   const { createClientWorkspace } = await import("./client-workspace.ts");
   const { applyWorkspaceManifest } = await import("./workspace-manifest.ts");
   const { workspaceManifest: manifest, sandboxSnapshotId: snapshotId } = options;
-  const canRestore = snapshotId !== undefined && client.restore !== undefined;
-  if (canRestore) await client.restore?.(snapshotId);
+  if (snapshotId !== undefined && client.restore) await (await import("./restore-sandbox.ts")).restoreSandbox(client, snapshotId);
   else if (manifest) await applyWorkspaceManifest(client, manifest, { hostRoot: options.root });
   return createClientWorkspace({
     client,

@@ -72,6 +72,10 @@ describe("listResumableSessionSummaries", () => {
     }
   });
 
+  it("says which folder it wants", async () => {
+    await assert.rejects(listResumableSessionSummaries(undefined, JSON.parse("3")), { code: "usage", message: /^cwd must be/ });
+  });
+
   it("shows those of the folder that were asked something, in the order of the store", async () => {
     const facts = { createdAt: "2025-01-01", updatedAt: "2025-01-02", bytes: 1, prompt: "hi" };
     const store = {

@@ -52,6 +52,7 @@ export async function listResumableSessionSummaries(
   store: Pick<SessionStore, "summaries"> | undefined,
   cwd: string,
 ): Promise<ResumableSessionSummary[]> {
+  checkValue("cwd", cwd, text);
   const summaries = (await store?.summaries()) ?? [];
   const folder = realPath(cwd);
   return summaries
