@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { places, TestClient } from "./acp-client.ts";
 import { eventually, lines, model, run } from "./command.ts";
@@ -58,6 +60,38 @@ describe("work beside the conversation is shown", () => {
     const last = ended().at(-1);
     assert.equal(last?.toolCallId, begun?.toolCallId);
     assert.match(JSON.stringify(last?.content), /completed \(exit code 0\).*from-behind/);
+    await client.end();
+  });
+
+  it("to an editor: its agents ask when their turn is over, and the answer counts", async () => {
+    const { home, cwd } = places();
+    const helper = { helper: { description: "Helps.", prompt: "You help.", tools: ["Bash", "Write"] } };
+    const untilGo = { name: "Bash", input: { command: "while [ ! -e go ]; do sleep 0.05; done" } };
+    const write = { name: "Write", input: { file_path: "made.txt", content: "x" } };
+    const left = { parent: [{ ...agent, input: { ...agent.input, subagent_type: "helper" } }], child: [untilGo, write] };
+    const { env } = await model(({ body }) => {
+      const isParent = (body as { tools?: { name: string }[] }).tools?.some(({ name }) => name === "Task") ?? false;
+      const call = left[isParent ? "parent" : "child"].shift();
+      return call ? { calls: [call] } : { text: "ok" };
+    }, home);
+    const client = new TestClient({
+      env,
+      args: ["--agents", JSON.stringify(helper), ...allowed],
+      onPermission: () => ({ outcome: { outcome: "selected", optionId: "allow" } }),
+    });
+    const { sessionId } = await client.open(cwd);
+    assert.equal((await client.prompt(sessionId, "go")).stopReason, "end_turn");
+    assert.deepEqual(client.questions, []);
+    writeFileSync(join(cwd, "go"), "");
+    await eventually(() => client.questions.length === 1, "the question");
+    await eventually(() => existsSync(join(cwd, "made.txt")), "the file");
+    await eventually(
+      () =>
+        client
+          .updates("tool_call_update")
+          .some(({ toolCallId, status }) => toolCallId === "task-agent_1" && status === "completed"),
+      "the end of the agent",
+    );
     await client.end();
   });
 
