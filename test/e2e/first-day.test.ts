@@ -151,6 +151,32 @@ describe("mcp", () => {
     assert.match((await run(["mcp", "list"], { env })).stdout, /No MCP server/);
   });
 
+  it("tells what of a server's list is left out, quotes what it shows, and does not fail for a server that is switched off", async () => {
+    const home = tempFolder();
+    const script = `
+      const say = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+        const { id, method, params } = JSON.parse(line);
+        const serverInfo = { name: "s", version: "1" };
+        if (method === "initialize") say(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo });
+        if (method === "tools/list") say(id, { tools: [{ name: "good" }, {}, { name: "good" }] });
+      });`;
+    const mcpServers = {
+      odd: { command: process.execPath, args: ["-e", script] },
+      off: { command: "echo", args: ["it's"], disabled: true },
+    };
+    writeFileSync(join(home, "settings.json"), JSON.stringify({ mcpServers }));
+    const env = { OUTRIDER_HOME: home };
+    const tried = await run(["mcp", "test"], { env });
+    assert.deepEqual(tried.stdout.trim().split("\n"), [
+      "odd  works, 1 tool: good; 1 tool is left out: without a name that is a text; 1 tool is left out: with a name that another one has",
+      "off  is switched off",
+    ]);
+    assert.equal(tried.code, 0);
+    assert.equal((await run(["mcp", "test", "off"], { env })).code, 1);
+    assert.match((await run(["mcp", "list"], { env })).stdout, /^off .* echo 'it'\\''s' {2}/m);
+  });
+
   it("keeps keys out of files and out of sight", async () => {
     const env = { OUTRIDER_HOME: tempFolder() };
     const header = "Authorization: Bearer $" + "{WEB_TOKEN}";

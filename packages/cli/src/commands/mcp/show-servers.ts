@@ -75,5 +75,11 @@ function reachedBy(server: unknown): string {
   if (typeof server !== "object" || server === null) return "?";
   const { url, command, args } = server as { url?: unknown; command?: unknown; args?: unknown }; // each is looked at before it is used
   if (typeof url === "string") return url;
-  return [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string").join(" ") || "?";
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === "string");
+  return words.map(quoted).join(" ") || "?";
+}
+
+/** As a shell would take it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -14,7 +14,8 @@ export async function testServers(args: readonly string[], usage: string): Promi
   if (json) await print(`${JSON.stringify(states, null, 2)}\n`);
   else if (states.length === 0) await print("No MCP server would start here: outrider mcp list\n");
   else await print(states.map(toLine).join(""));
-  return states.every(({ status }) => status === "connected") ? exitCodes.success : exitCodes.error;
+  const isFine = ({ status }: TriedServer): boolean => status === "connected" || (status === "disabled" && names.length === 0);
+  return states.every(isFine) ? exitCodes.success : exitCodes.error;
 }
 
 export type TriedServer = {
@@ -22,6 +23,8 @@ export type TriedServer = {
   readonly status: string;
   readonly error?: string;
   readonly tools: readonly string[];
+  /** What of its list a run would leave out. */
+  readonly notes?: readonly string[];
   /** How it calls itself, which revision of the protocol it speaks, and what it has beside tools. */
   readonly serverInfo?: { readonly name: string; readonly version: string };
   readonly protocolVersion?: string;
@@ -35,12 +38,19 @@ export async function tryServers(
   names: readonly string[] = [],
 ): Promise<readonly TriedServer[]> {
   const configs = new Map([...plan.configs].filter(([name]) => names.length === 0 || names.includes(name)));
-  const servers = await connectServers({ ...plan, configs, required: false }, { cwd, env, warn: () => {} });
+  const warnings: string[] = [];
+  const warn = (line: string): void => void warnings.push(line);
+  const servers = await connectServers({ ...plan, configs, required: false }, { cwd, env, warn });
+  const notesOf = (name: string): string[] => {
+    const start = `MCP server ${name}: `;
+    return warnings.flatMap((line) => (line.startsWith(start) ? [line.slice(start.length)] : []));
+  };
   const states = servers.states.map(({ name, status, error, offers, serverInfo, protocolVersion, resources, prompts }) => ({
     name,
     status,
     ...(error !== undefined && { error }),
     tools: offers.map((tool) => tool.name),
+    ...(status === "connected" && notesOf(name).length > 0 && { notes: notesOf(name) }),
     ...(serverInfo && { serverInfo }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(resources && { resources }),
@@ -58,7 +68,10 @@ export function refuseUnknown(name: string, { plan, written }: KnownServers): vo
   throw new RuntimeError("not-found", `The server ${JSON.stringify(name)} ${why}`, { hint: "outrider mcp list says why" });
 }
 
-function toLine({ name, status, error, tools, resources, prompts }: TriedServer): string {
+function toLine({ name, status, error, tools, notes = [], resources, prompts }: TriedServer): string {
+  if (status === "disabled") return `${visible(name)}  is switched off\n`;
   if (status !== "connected") return `${visible(name)}  ${status}: ${visible(error ?? "no reason given")}\n`;
-  return `${visible(name)}  works, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}${tools.length > 0 ? `: ${visible(tools.join(", "))}` : ""}${resources ? "; has resources" : ""}${prompts ? "; has prompts" : ""}\n`;
+  const names = tools.length > 0 ? `: ${visible(tools.join(", "))}` : "";
+  const beside = [...(resources ? ["has resources"] : []), ...(prompts ? ["has prompts"] : []), ...notes.map(visible)];
+  return `${[`${visible(name)}  works, ${tools.length} ${tools.length === 1 ? "tool" : "tools"}${names}`, ...beside].join("; ")}\n`;
 }
