@@ -142,7 +142,7 @@ async function runAll(jail: string, commands: readonly string[]): Promise<Map<nu
   const driver = `set -m
 outrider_job=0 outrider_groups=
 while IFS= read -r -d '' outrider_text <&3; do
-  ( set --; ulimit -t 2; export JOB=$outrider_job; eval "$outrider_text" ) 3<&- < /dev/null > /dev/null 2>&1 &
+  ( set --; ulimit -t 1; export JOB=$outrider_job; eval "$outrider_text" ) 3<&- < /dev/null > /dev/null 2>&1 &
   outrider_groups="$outrider_groups $!"
   wait $!
   outrider_job=$((outrider_job + 1))

@@ -2,21 +2,20 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type EndedCall, type LoopLimits, RepeatedCalls, toLoopLimits } from "./repeated-calls.ts";
 
-type Given = Partial<Omit<EndedCall, "call" | "content">> & { name?: string; input?: unknown; raw?: string; says?: string };
+type Given = Partial<Omit<EndedCall, "essence" | "content">> & { input?: unknown; says?: string };
 
 function ended({
   name = "Read",
   input = { path: "a" },
-  raw,
-  remark,
+  isUsable = true,
   says = "same",
   ran = true,
   changes = false,
 }: Given): EndedCall {
-  const malformed = raw === undefined ? {} : { malformedInput: raw };
   return {
-    call: { type: "tool-call", callId: "c", name, input, ...malformed },
-    remark,
+    name,
+    essence: input,
+    isUsable,
     content: [{ type: "text", text: says }],
     ran,
     changes,
@@ -39,7 +38,6 @@ describe("the same call with the same result", () => {
   const cases: [string, Given[], string][] = [
     ["is told at the third time and ends the turn at the sixth", times(6, () => ({})), "..nnnS"],
     ["whatever the order of its keys", times(6, (n) => ({ input: n % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 } })), "..nnnS"],
-    ["whatever it says to people", times(6, (n) => ({ input: { a: 1, why: `${n}` }, remark: "why" })), "..nnnS"],
     ["counts when it was refused", times(6, () => ({ ran: false })), "..nnnS"],
     ["counts with another one in between", times(11, (n) => ({ input: { n: n % 2 } })), "....nnnnnnS"],
     ["counts with others that find something new", times(11, (n) => (n % 2 ? { input: { n } } : {})), "....n.n.n.S"],
@@ -48,9 +46,23 @@ describe("the same call with the same result", () => {
       times(13, (n) => (n % 2 ? { name: "Bash", changes: true, says: `${n}` } : {})),
       "......n.n.n.S",
     ],
-    ["counts broken input", times(6, () => ({ input: {}, raw: "{", ran: false })), "..nnnS"],
+    ["counts broken input", times(6, () => ({ input: "{", isUsable: false, ran: false })), "..nnnS"],
     ["is another one when the input differs", times(9, (n) => ({ input: { n } })), "........."],
-    ["is another one when broken input differs", times(9, (n) => ({ input: {}, raw: `{${n}`, ran: false })), "........."],
+    [
+      "is another one when broken input differs",
+      times(19, (n) => ({ input: `{${n}`, isUsable: false, ran: false })),
+      ".".repeat(19),
+    ],
+    [
+      "is twenty in a row that cannot be run",
+      times(20, (n) => ({ name: `T${n}`, isUsable: false, ran: false })),
+      `${".".repeat(19)}S`,
+    ],
+    [
+      "is not twenty with one in between that can",
+      times(60, (n) => ({ input: { n }, isUsable: n % 20 === 0, ran: n % 20 === 0 })),
+      ".".repeat(60),
+    ],
     ["is another one when the tool differs", times(9, (n) => ({ name: `T${n}` })), "........."],
     ["begins anew when the result changes", times(9, (n) => ({ says: `${n >> 1}` })), "........."],
     ["begins anew after something was changed", times(18, (n) => (n % 2 ? edit(n) : {})), ".................."],

@@ -1,8 +1,6 @@
-import type { ToolCallPart } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { ToolOutput } from "../tools/tool.ts";
 import { fingerprint } from "../util/fingerprint.ts";
-import { isRecord } from "../util/is-record.ts";
 
 /** How often the same call may have the same result before the model is told, and before its turn ends; 0 for never. */
 export type LoopLimits = { readonly noteAt: number; readonly stopAt: number };
@@ -22,9 +20,12 @@ export function toLoopLimits(limits: GivenLimits = {}): LoopLimits {
 
 /** A call that has ended. */
 export type EndedCall = {
-  readonly call: ToolCallPart;
-  /** The field of its input that has no effect. */
-  readonly remark?: string | undefined;
+  /** Of the tool, as it is offered. */
+  readonly name: string;
+  /** What of its input makes it this call; of one that could not be read, its text. */
+  readonly essence: unknown;
+  /** There is such a tool, and the input fits it. */
+  readonly isUsable: boolean;
   readonly content: ToolOutput["content"];
   /** It was run, and may have changed what other calls see. Else it was refused, which nothing but a rule changes. */
   readonly ran: boolean;
@@ -39,10 +40,12 @@ type Seen = { result: string; count: number; at: number; change: number; memory:
 const maxDistance = 50;
 /** So often in a row lost memories excuse a call that was made before. */
 const maxForgotten = 3;
+/** So many in a row that cannot be run are one circle, however they differ. */
+const maxUnusable = 20;
 
 /**
- * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys and its remark) and the same result, however many
- * others lie between. It begins to count anew when the result is another one, when a call that was never made before may have changed
+ * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys) and the same result, however many
+ * others lie between; and many in a row that cannot be run at all. It begins to count anew when the result is another one, when a call that was never made before may have changed
  * something, when too many others were made in between, when a person says something, and, a few times, when the model no longer knows
  * its earlier calls.
  */
@@ -53,14 +56,16 @@ export class RepeatedCalls {
   #changes = 0;
   #forgotten = 0;
   #memory = 0;
+  #unusable = 0;
 
   constructor(limits: LoopLimits) {
     this.#limits = limits;
   }
 
-  observe({ call, remark, content, ran, changes }: EndedCall): Verdict {
+  observe({ name, essence, isUsable, content, ran, changes }: EndedCall): Verdict {
     const { noteAt, stopAt } = this.#limits;
-    const key = fingerprint([call.name, call.malformedInput ?? null, withoutRemark(call.input, remark)]);
+    this.#unusable = isUsable ? 0 : this.#unusable + 1;
+    const key = fingerprint([name, isUsable, essence]);
     const result = fingerprint(content);
     const before = this.#seen.get(key);
     if (ran && changes && !before) {
@@ -76,13 +81,16 @@ export class RepeatedCalls {
     const count = isSame ? before.count + 1 : 1;
     this.#seen.set(key, { result, count, at, change: this.#changes, memory: this.#memory });
     if (stopAt > 0 && count >= stopAt)
-      return { stop: `${call.name} was called ${count} times with the same input and the same result` };
+      return { stop: `${name} was called ${count} times with the same input and the same result` };
+    if (stopAt > 0 && this.#unusable >= maxUnusable)
+      return { stop: `${this.#unusable} calls in a row could not be run: there was no such tool, or the input did not fit it` };
     return noteAt > 0 && count >= noteAt ? { note: noteOf(count, stopAt) } : {};
   }
 
   /** The model was told something new by a person. */
   restart(): void {
     this.#memory++;
+    this.#unusable = 0;
     this.#forgotten = 0;
   }
 
@@ -90,12 +98,6 @@ export class RepeatedCalls {
   forget(): void {
     if (this.#forgotten++ < maxForgotten) this.#memory++;
   }
-}
-
-function withoutRemark(input: ToolCallPart["input"], remark: string | undefined): unknown {
-  if (remark === undefined || !isRecord(input)) return input;
-  const { [remark]: _, ...rest } = input;
-  return rest;
 }
 
 function noteOf(count: number, stopAt: number): string {

@@ -13,7 +13,7 @@ import { judgeCall, type Permit } from "./judge-call.ts";
 import type { LiveCall } from "./live-call.ts";
 import { runningWith } from "./run-with-permit.ts";
 import { toSendableContent } from "../model/sendable/sendable-content.ts";
-import { fitInput } from "./fit-input.ts";
+import { type FittedCall, fitInput } from "./fit-input.ts";
 import { refuseMasksInCall } from "../tools/hidden-values.ts";
 import { limitContent } from "../tools/output-limit.ts";
 import { type ListHooks, type Access, type Tool, ToolFailure, type ToolOutput } from "../tools/tool.ts";
@@ -35,6 +35,8 @@ export type Attempt = {
   changes?: boolean;
   /** Real paths of the files it was about. */
   touched?: readonly string[];
+  /** Its input as it was understood; absent where it was not. */
+  meant?: LiveCall["input"];
 };
 
 /** How long a tool may take to stop by itself after an abort before it is left behind. */
@@ -57,7 +59,11 @@ export async function runToolCall(deps: CallDeps, call: LiveCall): Promise<Maske
   const to = placeIn(deps.memory, deps.workspace).directory;
   // What they set for this place holds from the next command on; an abort is seen there too.
   if (to !== from) await deps.hooks?.ask("CwdChanged", () => ({ from, to }), deps).catch(() => undefined);
-  const repeat = status === "interrupted" ? [] : noteRepeat(deps, call, { ...attempted, output: { ...output, ...after } });
+  const again = { ...attempted, output: { ...output, ...after } };
+  const repeat =
+    status === "interrupted"
+      ? []
+      : (await import("./note-repeat.ts")).noteRepeat(deps, { call, tool: findTool(deps, call.name), ended: again });
   const touched = status === "ok" && (deps.nested || deps.skillsOfFiles) ? (attempted.touched ?? []) : [];
   const nested =
     touched.length === 0 ? undefined : await (await import("./nested-notes.ts")).noteTouched(deps, call.callId, touched);
@@ -102,19 +108,6 @@ function touchedBy(tool: Tool, { kind, resources }: Access): readonly string[] {
   return kind === "look" && tool.facts?.fields?.file !== undefined ? resources : [];
 }
 
-/** As the tool answered, but for the place where the whole of a long answer is kept: that is another one each time. */
-function noteRepeat(deps: CallDeps, call: LiveCall, { output, ran, changes = false }: Attempt): TextPart[] {
-  const { repeats, halt } = deps;
-  const remark = findTool(deps, call.name)?.facts?.remark;
-  const kept = output.details?.fullOutputPath;
-  const content = output.content.map((part) =>
-    kept !== undefined && part.type === "text" ? { ...part, text: part.text.replaceAll(kept, "") } : part,
-  );
-  const { note, stop } = repeats.observe({ call, remark, content, ran: ran !== undefined, changes });
-  if (stop !== undefined) halt({ limit: "loop", reason: stop });
-  return note === undefined ? [] : [{ type: "text", text: note }];
-}
-
 async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   if (deps.signal.aborted) return refuse("interrupted", "Not run: the turn was interrupted before this call started.");
   const halted = deps.halted();
@@ -128,6 +121,14 @@ async function attempt(deps: CallDeps, call: LiveCall): Promise<Attempt> {
   const fitted = await fitInput(tool, { ...rest, name: tool.name, ...(text !== undefined && { input: text }) });
   if (!fitted.ok && text !== undefined) return refuse("error", malformed(text));
   if (!fitted.ok) return refuse("error", `Invalid input for ${call.name}: ${fitted.message}`);
+  return { ...(await attemptFitted(deps, call, { tool, fitted })), meant: fitted.call.input };
+}
+
+async function attemptFitted(
+  deps: CallDeps,
+  call: LiveCall,
+  { tool, fitted }: { readonly tool: Tool; readonly fitted: Extract<FittedCall, { ok: true }> },
+): Promise<Attempt> {
   try {
     const placed = await placeInput(deps, fitted.call, tool);
     const judgement = await judgeCall(deps, placed, tool);

@@ -16,8 +16,8 @@ export type ToolFacts = {
   readonly filesIn?: (input: JsonObject) => readonly string[];
   /** It reads what servers have: the fields of its input, and the names of the servers. */
   readonly readsResources?: { readonly server: string; readonly address: string; readonly servers: () => readonly string[] };
-  /** A field of its input that only tells people what the call is for: another text there makes no other call. */
-  readonly remark?: string;
+  /** Fields of its input that decide nothing about what it does, such as what it tells people: another value there makes no other call. */
+  readonly asides?: readonly string[];
   /** Its answer can be had again: a second call costs nothing and changes nothing. */
   readonly isRepeatable?: true;
   /** It has work done by other agents. */

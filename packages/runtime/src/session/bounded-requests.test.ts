@@ -36,7 +36,12 @@ const idle: Move[] = [
   call("Read", { file_path: "a.txt" }),
   call("Read", { file_path: "none.txt" }),
   call("Bash", { command: "rm a.txt" }),
+  call("Bash", { command: "ls # {n}" }),
+  call("Bash", { command: "ls", timeout: 1000, description: "look {n}" }),
   call("Nothing", {}),
+  call("Nothing{n}", {}),
+  call("Read", { nothing: "{n}" }),
+  { calls: [{ name: "Write", malformedInput: '{ "file_path": "a{n}' }], finish: "length" },
   { calls: [{ name: "Read", malformedInput: "{" }] },
   {
     calls: [

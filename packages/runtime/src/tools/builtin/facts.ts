@@ -7,7 +7,7 @@ const file = { file: "file_path" };
 export const bashFacts: ToolFacts = {
   kind: "run",
   fields: { command: "command" },
-  remark: "description",
+  asides: ["description", "timeout"],
 };
 
 export const readFacts: ToolFacts = {
@@ -67,7 +67,7 @@ export const todoWriteFacts: ToolFacts = {
 export const taskFacts: ToolFacts = {
   kind: "note",
   startsAgents: true,
-  remark: "description",
+  asides: ["description"],
 };
 
 export const sendMessageFacts: ToolFacts = { kind: "note", ofConversation: true };
@@ -80,7 +80,7 @@ export const scheduleFacts: ToolFacts = { kind: "note", ofConversation: true };
 export const monitorFacts: ToolFacts = {
   kind: "run",
   fields: { command: "command" },
-  remark: "description",
+  asides: ["description"],
   ofConversation: true,
 };
 
