@@ -1,4 +1,3 @@
-import { resolve as resolvePath } from "node:path";
 import type { ToolFacts } from "../protocol/tool-facts.ts";
 import { isRecord } from "../util/is-record.ts";
 
@@ -12,9 +11,19 @@ export function essenceOf(input: unknown, facts: ToolFacts | undefined, root: st
       if (typeof value !== "string") return [name, value];
       if (name === fields.command) return [name, plainCommand(value)];
       const isPath = name === fields.file || name === fields.folder;
-      return [name, isPath && !value.startsWith("~") ? resolvePath(root, value) : value];
+      return [name, isPath && !value.startsWith("~") ? wholePath(root, value) : value];
     }),
   );
+}
+
+/** Without dots, from the root on; what links make of it is not looked at. */
+function wholePath(root: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of (path.startsWith("/") ? path : `${root}/${path}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
 
 /** Without comments, and with one blank for many. Where lines are a text of their own, every sign of them may count. */
