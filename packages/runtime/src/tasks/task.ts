@@ -85,6 +85,8 @@ export type ProcessSpec = {
   readonly matchPattern?: string | undefined;
   /** Starts it where the call was allowed to. */
   readonly start: (hooks: ProcessHooks) => Promise<RunningProcess>;
+  /** Called where it is ended before `start` was: what runs already is not forgotten. */
+  readonly drop?: (() => void) | undefined;
 };
 
 export type ProcessHooks = { readonly takesInput: true; readonly onOutput: (chunk: OutputChunk) => Promise<void> };

@@ -39,6 +39,7 @@ export async function runMovable(
   const answer = await startInBackground(asked, {
     ...{ context, directory: command.cwd ?? context.workspace.root, script: "", env: {} },
     notices: [`The command takes longer than ${timeoutMs} ms, and goes on in the background.`],
+    drop: () => void process.kill(),
     adopt: async ({ onOutput }) => {
       const before = earlier;
       earlier = [];

@@ -1,3 +1,4 @@
+import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { ProcessSpec } from "../tasks/task.ts";
 import { startedCommands } from "./run-task-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
@@ -11,12 +12,14 @@ export type BackgroundCommand = {
   readonly notices: readonly string[];
   /** It runs already. */
   readonly adopt?: ProcessSpec["start"] | undefined;
+  /** Ends what runs already, where it is not adopted. */
+  readonly drop?: ProcessSpec["drop"];
 };
 
 /** Starts a command that goes on after its call, where and as the call was allowed to run it. */
 export async function startInBackground(
   { command, description, timeout }: { readonly command: string; readonly description?: string; readonly timeout?: number },
-  { context, directory, script, env, notices, adopt }: BackgroundCommand,
+  { context, directory, script, env, notices, adopt, drop }: BackgroundCommand,
 ): Promise<ToolOutput> {
   const { workspace, callId, tasks } = context;
   if (!tasks?.background)
@@ -28,6 +31,7 @@ export async function startInBackground(
     label: description?.trim() || firstLine(command),
     cwd: directory,
     maxRuntimeMs: timeout,
+    drop,
     start: (hooks) =>
       adopt?.(hooks) ??
       workspace.start({
@@ -39,15 +43,19 @@ export async function startInBackground(
   startedCommands(context.memory).set(task.id, { command, cwd: directory });
   if (task.status === "failed")
     throw new ToolFailure(`The command could not be started: ${task.error?.message ?? "nobody knows why"}`);
-  const words =
-    task.status === "queued"
-      ? `The command waits as the task ${task.id}: too many others run. It begins when one of them ends.`
-      : `The command runs in the background as the task ${task.id}. You are told when it ends.`;
+  const words = howItIs(task, adopt !== undefined);
   const how = `TaskOutput with task_id ${JSON.stringify(task.id)} shows what it prints, and can wait for it.`;
   return {
     content: [{ type: "text", text: [...notices, `${words} ${how}`].join("\n") }],
     details: { backgroundTaskId: task.id },
   };
+}
+
+function howItIs({ id, status }: BackgroundTaskState, runsAlready: boolean): string {
+  if (status !== "queued") return `The command runs in the background as the task ${id}. You are told when it ends.`;
+  return runsAlready
+    ? `It is the task ${id}: what it prints can be seen when one of the others has ended, of which there are too many. You are told when it ends.`
+    : `The command waits as the task ${id}: too many others run. It begins when one of them ends.`;
 }
 
 function firstLine(command: string): string {

@@ -291,6 +291,21 @@ describe("a command that takes longer than its limit", () => {
     assert.match(shown ?? "", /process_1 completed after .* with exit code 0\. New output:\nfirst\nlast/);
   });
 
+  it("is ended with its task also where that still waits for others to end", { timeout: 60_000 }, async () => {
+    const many = Array.from({ length: 16 }, () => start("sleep 300"));
+    const slow = "echo $$ > pid; while :; do sleep 0.05; done";
+    const moved = call("Bash", { command: slow, timeout: 300 });
+    const { session, events, cwd } = await open([...many, moved, call("TaskStop", { task_id: "process_17" }), done], {
+      bash: { movesToBackground: true },
+    });
+    await session.submit("go");
+    assert.match(results(events).at(-2) ?? "", /goes on in the background\.\nIt is the task process_17/);
+    assert.match(results(events).at(-1) ?? "", /process_17 was stopped/);
+    const pid = Number(readFileSync(join(cwd, "pid"), "utf8"));
+    while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await session.shutdown();
+  });
+
   it("is as any other when it ends in time", async () => {
     const { session, events } = await open([call("Bash", { command: "cat; echo quick; exit 3" }), done], {
       bash: { movesToBackground: true },

@@ -166,8 +166,17 @@ export class TaskRegistry implements BackgroundTasks {
     };
     this.#specs.set(request, spec);
     const task = await this.manager.spawn(request);
+    if (task.status === "queued" && spec.drop) this.#dropUnstarted(task.id, spec.drop);
     if (task.status === "failed") this.manager.markRead(task.id); // whoever asked is told by the answer
     return task;
+  }
+
+  #dropUnstarted(taskId: string, drop: () => void): void {
+    const leave = this.manager.subscribe((event) => {
+      if (!("task" in event) || event.task.id !== taskId || event.task.status === "queued") return;
+      leave();
+      if (event.task.startedAt === undefined) drop();
+    });
   }
 
   get sessionId(): string {
