@@ -78,7 +78,28 @@ describe("the memory of an agent", () => {
       "Write",
     ]);
   });
+
+  it("does not count in a project that nobody trusts, nor do the tools it takes", async () => {
+    const { outrider, asked } = await place(agent("keeper", "memory: user\ntools: Grep\n", "project"), [
+      ...[task("keeper"), { text: "found" }, { text: "done" }],
+    ]);
+    const { stderr } = await outrider(["-p", "go"]);
+    assert.match(stderr, /memory of the agent keeper/);
+    assert.deepEqual(namesOf(asked(1)), ["Grep"]);
+  });
 });
+
+describe("the tools of an agent", () => {
+  it("are all there are for *, also where the conversation is the agent", async () => {
+    const { outrider, asked } = await place(agent("able", 'tools: "*"\n'), [{ text: "done" }, { text: "done" }]);
+    await outrider(["-p", "go", "--agent", "able"]);
+    await outrider(["-p", "go"]);
+    assert.deepEqual(namesOf(asked(0)), namesOf(asked(1)));
+  });
+});
+
+const namesOf = ({ tools }: { readonly tools?: unknown }): string[] =>
+  (tools as { name: string }[]).map(({ name }) => name).sort();
 
 describe("writing to it", () => {
   it("is allowed by a rule, and asks for permission without one", async () => {

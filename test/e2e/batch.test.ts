@@ -283,6 +283,25 @@ describe("a task of a batch", () => {
     );
   });
 
+  it("masks what a check prints wherever it is kept", async () => {
+    const folder = tempFolder("batch");
+    const secret = "hunter2secretvalue99";
+    writeFileSync(join(folder, "script.json"), JSON.stringify([{ text: "Done." }]));
+    const task = {
+      id: "a",
+      prompt: "x",
+      model: `scripted/${join(folder, "script.json")}`,
+      check: 'echo "it is $MY_TOKEN"; false',
+    };
+    writeFileSync(join(folder, "tasks.jsonl"), JSON.stringify(task));
+    const out = join(folder, "out");
+    await run(["batch", join(folder, "tasks.jsonl"), "--out", out, "--quiet"], { env: { MY_TOKEN: secret } });
+    assert.match(JSON.stringify(resultsIn(out)), /it is \[redacted:MY_TOKEN\]/);
+    const kept = readdirSync(out, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    for (const { parentPath, name } of kept)
+      assert.ok(!readFileSync(join(parentPath, name), "utf8").includes(secret), join(parentPath, name));
+  });
+
   it("costs what the user's own prices say, in every part of its result", async () => {
     const folder = tempFolder("batch");
     const home = join(folder, "home");

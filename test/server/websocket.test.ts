@@ -118,6 +118,31 @@ describe("sessions over one WebSocket", () => {
     second.socket.close();
   });
 
+  it("are answered with another call only by whoever may also drive, over either way", async () => {
+    const ground = await new Ground([{ calls: [{ name: "Bash", input: { command: "touch made" } }] }, { text: "ok" }]).start();
+    const id = await ground.session();
+    const token = ground.token({ name: "approver", scopes: ["approve"], sessions: [id] });
+    const [approver, owner] = [new Socket(ground, { token }), new Socket(ground)];
+    for (const socket of [approver, owner]) {
+      await socket.untilType("hello");
+      await socket.ask({ type: "subscribe", sessionId: id }, "s");
+    }
+    owner.say({ type: "submit", prompt: "go" });
+    const { requestId } = await approver.untilType("permission_request");
+    const changed = { decision: "allow", updatedInput: { command: "touch other" } };
+    const over = await approver.ask({ type: "permission-response", requestId, ...changed }, "a");
+    assert.equal(over.type, "protocol_error");
+    const path = `/v1/sessions/${id}/permissions/${requestId}`;
+    assert.equal((await ground.ask("POST", path, { token, body: changed })).status, 403);
+    assert.equal((await ground.ask("POST", path, { body: changed })).status, 200);
+    await owner.untilType("complete");
+    assert.deepEqual(
+      ["made", "other"].map((name) => existsSync(join(ground.cwd, name))),
+      [false, true],
+    );
+    for (const { socket } of [approver, owner]) socket.close();
+  });
+
   it("are approved by whoever may: viewers cannot answer or drive, and hear what was decided", async () => {
     const ground = await new Ground([{ calls: [{ name: "Bash", input: { command: "touch made" } }] }, { text: "ok" }]).start();
     const id = await ground.session();

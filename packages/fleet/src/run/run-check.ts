@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { makeFolder } from "@outrider/runtime/host";
+import { createRedactor, makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { TaskCheck } from "../tasks/task.ts";
 import { runProgram } from "../util/run-program.ts";
@@ -8,7 +8,7 @@ import { runProgram } from "../util/run-program.ts";
 export type CheckResult = {
   readonly passed: boolean;
   readonly exitCode: number | null;
-  /** The end of what it printed. */
+  /** The end of what it printed, masked: it is stored, and stands in reports. */
   readonly output: string;
   readonly durationMs: number;
   /** What it wrote down as the reward; null where it wrote none. */
@@ -61,7 +61,7 @@ async function judge(check: TaskCheck, place: CheckPlace): Promise<CheckResult> 
   return {
     passed: isGood && !end.isTimedOut,
     exitCode: end.code,
-    output: `${end.stdout}${end.stderr}${late}`.slice(-shownCharacters),
+    output: createRedactor({ env }).text(`${end.stdout}${end.stderr}${late}`).slice(-shownCharacters),
     durationMs: Date.now() - startedAt,
     reward: reward ?? null,
   };

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from "node:path";
 import { openInstructionFile } from "../context/instruction-file.ts";
 import { withoutHiddenText } from "../context/hidden-text.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { type AgentDefinition, memoryTools } from "./agent-definition.ts";
 
 export type MemoryPlaces = {
   /** The top of the project. */
@@ -14,16 +14,17 @@ export type MemoryPlaces = {
 const maxLines = 200;
 const maxCharacters = 25_000;
 
-/** Where an agent keeps its notes: beside Claude Code's where its file is one of Claude Code's. An agent without a memory stays as it is. */
+/** Where an agent keeps its notes, beside Claude Code's where its file is one of Claude Code's, and the tools for it. An agent without a memory stays as it is. */
 export function withMemoryFolder(agent: AgentDefinition, { root, outriderHome, claudeHome }: MemoryPlaces): AgentDefinition {
-  const { memory, name, source } = agent;
+  const { memory, name, source, tools } = agent;
   if (memory === undefined) return agent;
   const isClaudes = /[\\/]\.claude[\\/]/.test(source) || isBelow(claudeHome, source);
   const home = isClaudes ? claudeHome : outriderHome;
   const own = join(root, isClaudes ? ".claude" : ".outrider");
   const folder = name.replaceAll(/[^A-Za-z0-9_-]/g, "-");
   const place = { user: join(home, "agent-memory"), project: join(own, "agent-memory"), local: join(own, "agent-memory-local") };
-  return { ...agent, memoryFolder: join(place[memory], folder) };
+  const withTools = tools && { tools: [...new Set([...tools, ...memoryTools])] };
+  return { ...agent, ...withTools, memoryFolder: join(place[memory], folder) };
 }
 
 function isBelow(folder: string, path: string): boolean {

@@ -2,7 +2,7 @@ import { RuntimeError, toRuntimeError } from "../protocol/errors.ts";
 import { type PermissionMode, permissionModes, toPermissionMode } from "../protocol/permission.ts";
 import { isRecord } from "../util/is-record.ts";
 import { isJsonObject, type JsonObject } from "../protocol/content.ts";
-import { type AgentDefinition, memoryTools } from "./agent-definition.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 import { toolRule } from "./agent-tool-rule.ts";
 import { defined } from "../util/defined.ts";
 
@@ -41,8 +41,7 @@ export function parseAgent(
     };
   const text = (field: string): string => requiredText(value[field], `${where}: ${field}`);
   const memory = memoryOf(value["memory"], `${where}: memory`);
-  const named = toolList(value["tools"], `${where}: tools`);
-  const tools = named && memory ? [...new Set([...named, ...memoryTools])] : named;
+  const tools = toolList(value["tools"], `${where}: tools`);
   const disallowedTools = toolList(value["disallowedTools"], `${where}: disallowedTools`);
   const model = optionalText(value["model"], `${where}: model`);
   const maxTurns = turnCount(value["maxTurns"], `${where}: maxTurns`);

@@ -15,7 +15,7 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
   const { hookSettings } = options;
   const hooks = hooksOfAgent(agent, "Stop");
   const turns = least(options.maxTurns, maxTurns);
-  const wanted = tools?.map((tool) => tool.replace(/\(.*$/s, ""));
+  const wanted = tools?.includes("*") ? undefined : tools?.map((tool) => tool.replace(/\(.*$/s, ""));
   const isWanted = (name: string): boolean => !wanted || wanted.some((word) => name === word || name.startsWith(`${word}__`));
   const model = agent.model === "inherit" ? undefined : agent.model;
   return {

@@ -1,3 +1,5 @@
+import { HttpProblem } from "./problem.ts";
+
 /** What a token lets its holder do. `admin` is everything, and everybody's sessions. */
 export type Scope = "view" | "drive" | "approve" | "admin";
 
@@ -31,4 +33,12 @@ export type Client = {
 export function may(client: Client, scope: Scope): boolean {
   const { scopes: own } = client;
   return own.has(scope) || own.has("admin") || (scope === "view" && own.size > 0);
+}
+
+/** An answer that does more than say yes or no: changing a call is giving the session work, and a rule for the project outlives it. */
+export function checkAnswer(client: Client, { remember, updatedInput }: { remember?: unknown; updatedInput?: unknown }): void {
+  if (remember === "project" && !may(client, "admin"))
+    throw new HttpProblem("forbidden", "An answer is remembered for the project only with the scope admin");
+  if (updatedInput !== undefined && !may(client, "drive"))
+    throw new HttpProblem("forbidden", "A call is changed only with the scope drive; allow it as it is, or deny it");
 }

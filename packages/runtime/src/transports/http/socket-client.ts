@@ -5,7 +5,7 @@ import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
 import { isRecord } from "../../util/is-record.ts";
 import { toSafeJson } from "../../util/jsonl.ts";
 import { createWsHandler, type WsHandler } from "../ws/ws-handler.ts";
-import { type Client, may } from "./client.ts";
+import { checkAnswer, type Client, may } from "./client.ts";
 import { type KeyLedger, keyedPrompt } from "./key-ledger.ts";
 import type { Lease } from "./leases.ts";
 import { HttpProblem, toProblem } from "./problem.ts";
@@ -181,8 +181,7 @@ export class SocketClient {
     const { sessionId = this.#subscriptions.size === 1 ? [...this.#subscriptions.keys()][0] : undefined } = envelope;
     const subscription = typeof sessionId === "string" ? this.#subscriptions.get(sessionId) : undefined;
     if (!subscription) throw new RuntimeError("usage", "Subscribe to the session first, and name it with sessionId");
-    if (envelope["remember"] === "project" && !may(client, "admin"))
-      throw new HttpProblem("forbidden", "An answer is remembered for the project only with the scope admin");
+    checkAnswer(client, { remember: envelope["remember"], updatedInput: envelope["updatedInput"] });
     // A key is of this client alone, as in a request.
     const { key, prompt, images = [] } = envelope;
     if (typeof key !== "string" || key === "") return subscription.handler.onMessage(text);

@@ -1,7 +1,6 @@
 import type { Answer as PermissionAnswer } from "../../../permissions/gate.ts";
 import { RuntimeError } from "../../../protocol/errors.ts";
-import { may } from "../client.ts";
-import { HttpProblem } from "../problem.ts";
+import { checkAnswer } from "../client.ts";
 import type { Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
 
@@ -39,8 +38,7 @@ export const questionRoutes: readonly Route[] = [
     answers: { 200: { description: "It counts", schema: schemas.nothing } },
     async handle({ sessions, client, params: { id = "", requestId = "" }, body }) {
       const answer = body as PermissionAnswer; // it fits the schema
-      if (answer.remember === "project" && !may(client, "admin"))
-        throw new HttpProblem("forbidden", "An answer is remembered for the project only with the scope admin");
+      checkAnswer(client, answer);
       const served = await sessions.look(client, id);
       if (!served) throw new RuntimeError("not-found", `There is no open permission request ${requestId}`);
       served.session.answerPermission(requestId, answer);
