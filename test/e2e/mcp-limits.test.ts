@@ -41,6 +41,18 @@ describe("limits of servers and their tools", () => {
     assert.ok((texts[0] ?? "").length <= 1_000);
   });
 
+  it("are never more than 500,000 characters, whoever says more", async () => {
+    const { texts } = await results(["huge"], { env: { MAX_MCP_OUTPUT_TOKENS: "1000000" } });
+    assert.ok((texts[0] ?? "").length <= 500_000, String(texts[0]?.length));
+    assert.match(texts[0] ?? "", /the whole output is in/);
+  });
+
+  it("count anew with each sign of progress, unless the limit is written down for the server or the tool", async () => {
+    assert.equal((await results(["steady"], { env: { MCP_TOOL_TIMEOUT: "2000" } })).texts[0], "steadily");
+    const { texts } = await results(["steady"], { entry: { timeout: 1_000 } });
+    assert.match(texts[0] ?? "", /did not answer the call: .*(?:timed out|timeout)/i);
+  });
+
   it("end a call of one tool in its own time", async () => {
     const { texts, ended } = await results(["slow", "much"], { entry: { tools: [{ name: "slow", timeout: 1_000 }] } });
     assert.match(texts[0] ?? "", /did not answer the call: .*(?:timed out|timeout)/i);
@@ -63,5 +75,11 @@ describe("what a server answers that no model is shown", () => {
       ) ?? [];
     assert.equal(readFileSync(sound, "utf8"), "RIFF-sound");
     assert.deepEqual([...readFileSync(archive)], [0x50, 0x4b, 3, 4]);
+  });
+
+  it("is said to be broken where it is, and no file is kept of it", async () => {
+    const { texts, ended } = await results(["broken"]);
+    assert.equal(texts[0], "(audio, audio/wav, not shown)\n(binary resource unknown)\n(binary resource odd:a)");
+    assert.equal(ended.code, 0);
   });
 });

@@ -25,7 +25,9 @@ export async function withKeptMedia(
     }
     const bytes = Buffer.from(media.data, "base64");
     const name = `mcp-${callId}.${media.extension}`;
-    const path = bytes.length > maxBytes ? undefined : await workspace.saveOverflow(name, bytes).catch(() => undefined);
+    const isBroken = bytes.length === 0 && media.data !== "";
+    const path =
+      isBroken || bytes.length > maxBytes ? undefined : await workspace.saveOverflow(name, bytes).catch(() => undefined);
     blocks.push(path === undefined ? block : { type: "text", text: `(${media.what}, ${bytes.length} bytes: kept in ${path})` });
   }
   return { ...result, content: blocks };

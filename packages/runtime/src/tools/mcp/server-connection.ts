@@ -8,7 +8,7 @@ import { toTool } from "./mcp-tool.ts";
 import type { ReachOptions } from "./reach-options.ts";
 import { listAgain } from "./list-again.ts";
 import { reachServer, Unreachable } from "./reach-server.ts";
-import type { McpServerConfig } from "./server-config.ts";
+import { maxOutputLimit, type McpServerConfig } from "./server-config.ts";
 import type { ServerPrompt } from "./server-prompt.ts";
 import { listPrompts } from "./server-prompts.ts";
 import { idleState, type McpServerState } from "./server-state.ts";
@@ -164,7 +164,8 @@ export class ServerConnection {
     this.tools = tools.map((tool, index) => {
       const own = Object.hasOwn(toolLimits, tool.name) ? toolLimits[tool.name] : undefined;
       const limitMs = own?.callTimeoutMs ?? this.config.callTimeoutMs;
-      const outputLimit = own?.outputLimit ?? usual ?? tool.outputLimit ?? this.#options.outputLimit;
+      const wanted = own?.outputLimit ?? usual ?? tool.outputLimit ?? this.#options.outputLimit;
+      const outputLimit = wanted === undefined ? undefined : Math.min(wanted, maxOutputLimit);
       const limits = { timeoutMs: limitMs ?? callTimeoutMs, limitMs, outputLimit };
       const owner = { name: this.state.name, source: this.state.source ?? "dynamic" };
       return toTool({ tool, name: names[index] ?? tool.name, server: this, owner, ...limits });
