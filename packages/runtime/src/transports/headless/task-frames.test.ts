@@ -229,6 +229,32 @@ describe("other frames", () => {
   });
 });
 
+describe("the frames of an agent that goes on", () => {
+  it("belong to the call that started it, and its new beginning and end to the one that had it go on", async () => {
+    const input = { description: "sub", prompt: "sub task", subagent_type: "helper", name: "scout" };
+    const steps: ScriptStep[] = [
+      { calls: [{ name: "Task", callId: "first", input }] },
+      { text: "one" },
+      { calls: [{ name: "Task", callId: "second", input: { description: "sub", prompt: "more", resume: "scout" } }] },
+      { text: "two" },
+      { text: "done" },
+    ];
+    const frames = await encode(createClaudeFormat("stream-json", ids), await record(steps));
+    const said = frames.filter(({ type, agent_id }) => type === "assistant" && agent_id !== undefined);
+    assert.deepEqual(
+      said.map((frame) => [frame.message.content[0]?.text, frame["parent_tool_use_id"]]),
+      [
+        ["one", "first"],
+        ["two", "first"],
+      ],
+    );
+    assert.deepEqual(
+      frames.filter(({ subtype }) => subtype === "task_started").map(({ tool_use_id: id }) => id),
+      ["first", "second"],
+    );
+  });
+});
+
 describe("the frames of a schedule", () => {
   const plan: ScriptStep[] = [
     { calls: [{ name: "CronCreate", input: { cron: "0 9 * * 1", prompt: "look" } }] },

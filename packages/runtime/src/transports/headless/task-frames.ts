@@ -19,6 +19,8 @@ export type TaskFrame = { readonly subtype: string; readonly [field: string]: un
 export class TaskFrames {
   readonly #tasks = new Map<string, Task>();
   readonly #byCall = new Map<string, Task>();
+  /** The call that started an agent first: what it does belongs there, also when another call has it go on. */
+  readonly #firstCalls = new Map<string, string>();
 
   apply(event: AgentEvent): void {
     if (event.taskId === undefined) return;
@@ -26,6 +28,7 @@ export class TaskFrames {
       const task = { started: event, usage: { ...noUsage }, toolUses: 0, tools: new Set<string>() };
       this.#tasks.set(event.taskId, task);
       this.#byCall.set(event.callId, task);
+      if (!this.#firstCalls.has(event.taskId)) this.#firstCalls.set(event.taskId, event.callId);
       return;
     }
     const task = this.#tasks.get(event.taskId);
@@ -47,7 +50,8 @@ export class TaskFrames {
     const task = taskId === undefined ? undefined : this.#tasks.get(taskId);
     if (!task) return { parent_tool_use_id: null };
     const { callId, agent, description } = task.started;
-    return { parent_tool_use_id: callId, agent_id: taskId, subagent_type: agent, task_description: description };
+    const parent = this.#firstCalls.get(task.started.taskId) ?? callId;
+    return { parent_tool_use_id: parent, agent_id: taskId, subagent_type: agent, task_description: description };
   }
 
   /** On all other frames. */
