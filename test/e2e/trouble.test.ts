@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
@@ -195,6 +195,20 @@ describe("signals", () => {
       journal.slice(-3).map((event) => event["type"]),
       ["message.ended", "turn.ended", "session.ended"],
     );
+  });
+
+  it("two SIGINTs behind the result change nothing: the exit code agrees with it", async () => {
+    const own = tempFolder("own");
+    const hook = { hooks: [{ type: "command", command: "touch ended; sleep 1.2" }] };
+    writeFileSync(join(own, "settings.json"), JSON.stringify({ hooks: { SessionEnd: [hook] } }));
+    const { env } = await model([{ text: "The answer." }], own);
+    const { child, done } = start(json, { env, cwd: own });
+    await eventually(() => existsSync(join(own, "ended")), "the hook of the end");
+    child.kill("SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 50)); // two signals of one kind at once are one
+    child.kill("SIGINT");
+    const ended = await done;
+    assert.deepEqual([ended.code, resultOf(ended)["is_error"]], [0, false]);
   });
 
   it("a second SIGINT ends with 130, and still ends the tools", async () => {

@@ -87,8 +87,8 @@ export async function runLiveCommand(args: Arguments, ignored: readonly string[]
     const outcome = await live.done;
     signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun: true });
     deadline.exitCode = signals.exitCode; // as in a run of one prompt: what passes now is too late
-    const code = (): number =>
-      signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun: true });
+    const insisted = signals.insisted && outcome.type !== "completed";
+    const code = (): number => (insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun: true }));
     await closeAll(complain, [() => opened && endSession(opened.session, complain), () => ci?.end(outcome, code())]);
     return code();
   } catch (error) {

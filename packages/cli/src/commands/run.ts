@@ -56,7 +56,8 @@ export async function runOnce(args: Arguments): Promise<number> {
     const begun = !!seen.ended; // else the session could not be opened
     signals.exitCode = exitCodeOf(outcome, { signal: signals.signal, begun });
     timer.exitCode = signals.exitCode; // a deadline that passes while the run closes changes nothing any more
-    const code = (): number => (signals.insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun }));
+    const insisted = signals.insisted && outcome.type !== "completed"; // two Ctrl-C that came too late change nothing
+    const code = (): number => (insisted ? exitCodes.killed : exitCodeOf(outcome, { signal: signals.signal, begun }));
     await closeAll(complain, [() => endSession(session, complain), () => ci?.end(outcome, code()), close]);
     return code();
   } catch (error) {

@@ -1,5 +1,6 @@
 import { exitCodes } from "../exit-codes.ts";
 import { duration, spokenDuration } from "../flags/numbers.ts";
+import { patience } from "./patience.ts";
 import { StoppedEarly } from "./signals.ts";
 
 /** How long a run may take to end by itself after its deadline, which it cannot when nobody reads its output. */
@@ -24,7 +25,7 @@ export function startDeadline(text: string | undefined): Deadline {
   early.catch(() => {}); // the preparation hears it; later nobody needs to
   const deadline: Deadline = { stop: undefined, exitCode: exitCodes.cancelled, early, close: () => clearTimeout(timer) };
   const pass = (): void => {
-    timer = setTimeout(() => process.exit(deadline.exitCode), patienceMs);
+    timer = setTimeout(() => process.exit(deadline.exitCode), patience(patienceMs));
     if (deadline.stop) deadline.stop();
     else rejectEarly(new StoppedEarly(`Stopped: ${spokenDuration(text)} have passed (--deadline)`, "deadline"));
   };

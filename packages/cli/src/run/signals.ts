@@ -1,4 +1,5 @@
 import { exitCodes } from "../exit-codes.ts";
+import { patience } from "./patience.ts";
 
 /**
  * How long a run may take to end by itself after a signal; then it is ended. Two seconds are promised, and ending its processes takes time
@@ -48,12 +49,13 @@ export function watchSignals(exitCode: number): SignalWatch {
   const onSignal = (signal: NodeJS.Signals): void => {
     if (settled) return;
     if (first && signal === "SIGINT") {
-      insisted = true;
-      return leave(() => exitCodes.killed, lastMomentMs);
+      const isOver = (): boolean => watch.exitCode !== exitCode; // its result says how it ended, and another code would not agree with it
+      insisted ||= !isOver();
+      return leave(() => (isOver() ? watch.exitCode : exitCodes.killed), lastMomentMs);
     }
     if (first) return;
     first = signal;
-    leave(() => watch.exitCode, patienceMs);
+    leave(() => watch.exitCode, patience(patienceMs));
     if (watch.stop) watch.stop();
     else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal", signal));
   };
