@@ -30,6 +30,7 @@ export function differences(scenario: Scenario, claude: Played, outrider: Played
       ...(claude.requests.length === outrider.requests.length
         ? []
         : [`requests ${claude.requests.length} is ${outrider.requests.length}`]),
+      ...compareRequests(scenario, claude, outrider),
       ...(scenario.seek ?? []).filter((word) => isSent(claude, word) !== isSent(outrider, word)).map((word) => `seek ${word}`),
       ...(scenario.look ?? []).filter((file) => claude.files[file] !== outrider.files[file]).map((file) => `file ${file}`),
     ]),
@@ -104,6 +105,20 @@ function compareHooks({ hooks: olds }: Played, { hooks: news }: Played): string[
       : [];
   });
   return [...(orders[0] === orders[1] ? [] : [`hooks ${orders[0]} is ${orders[1]}`]), ...missing];
+}
+
+/** What of the requests the scenario names. */
+function compareRequests({ headers = [], body = [] }: Scenario, claude: Played, outrider: Played): string[] {
+  return claude.requests.flatMap((old, index) => {
+    const fresh = outrider.requests[index];
+    if (!fresh) return [];
+    const say = (name: string, one: Json | undefined, other: Json | undefined): string[] =>
+      JSON.stringify(one) === JSON.stringify(other) ? [] : [`${name}: ${JSON.stringify(one)} is ${JSON.stringify(other)}`];
+    return [
+      ...body.flatMap((name) => say(`request ${name}`, old[name], fresh[name])),
+      ...headers.flatMap((name) => say(`header ${name}`, claude.headers[index]?.[name], outrider.headers[index]?.[name])),
+    ];
+  });
 }
 
 function isSent({ requests }: Played, word: string): boolean {

@@ -21,10 +21,15 @@ export async function differential(args: readonly string[], { project, claude, o
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { verbose: { type: "boolean", default: false }, dump: { type: "string" } },
+    options: {
+      verbose: { type: "boolean", default: false },
+      dump: { type: "string" },
+      scenarios: { type: "string", default: join(project, "test/differential/scenarios.json") },
+      jobs: { type: "string", default: "1" },
+    },
   });
   const read = <T>(path: string): T => JSON.parse(readFileSync(join(project, path), "utf8"));
-  const scenarios = Object.entries(read<Record<string, Scenario>>("test/differential/scenarios.json"));
+  const scenarios = Object.entries<Scenario>(JSON.parse(readFileSync(values.scenarios, "utf8")));
   const rows = [...read<Row[]>("test/contract/claude-differences.json"), ...read<Row[]>("test/differential/differences.json")];
   const wanted = scenarios.filter(([name]) => positionals.length === 0 || positionals.some((part) => name.includes(part)));
   const products: Product[] = [
@@ -33,9 +38,13 @@ export async function differential(args: readonly string[], { project, claude, o
   ];
   const mcpServer = join(project, "test/contract/tiny-mcp-server.mjs");
   const counts: Record<Verdict, number> = { same: 0, harmless: 0, deliberate: 0, breaks: 0 };
-  for (const [name, scenario] of wanted) {
+  const queue = wanted.values();
+  const work = async (): Promise<void> => {
+    for (const [name, scenario] of queue) await playOne(name, scenario);
+  };
+  const playOne = async (name: string, scenario: Scenario): Promise<void> => {
     const [old, fresh] = await Promise.all(products.map((product) => play(scenario, product, mcpServer)));
-    if (!old || !fresh) continue;
+    if (!old || !fresh) return;
     if (values.dump) writeFileSync(join(values.dump, `${name}.json`), JSON.stringify({ claude: old, outrider: fresh }, null, 2));
     const found = differences(scenario, old, fresh).map((difference) => ({ difference, row: rowFor(rows, name, difference) }));
     const verdict = worst(found.map(({ row }) => row?.verdict ?? "breaks"));
@@ -44,7 +53,8 @@ export async function differential(args: readonly string[], { project, claude, o
     for (const { difference, row } of found)
       if (!row || values.verbose) say(`             ${difference}${row ? `  (${row.id})` : ""}`);
     if (values.verbose) for (const { stderr } of [...old.runs, ...fresh.runs]) if (stderr) say(`             ${stderr.trim()}`);
-  }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
   say(
     Object.entries(counts)
       .map(([verdict, count]) => `${count} ${verdict}`)

@@ -44,6 +44,10 @@ export type Scenario = RunOfScenario & {
   readonly look?: readonly string[];
   /** It begins in a git repository. */
   readonly git?: boolean;
+  /** Headers that requests must have alike; of `name?word` only whether the word is in it. */
+  readonly headers?: readonly string[];
+  /** Fields of request bodies that must be alike. */
+  readonly body?: readonly string[];
 };
 
 type Ran = {
@@ -55,6 +59,8 @@ type Ran = {
 export type Played = {
   readonly runs: readonly Ran[];
   readonly requests: readonly JsonRecord[];
+  /** Of each request, the headers that the scenario names. */
+  readonly headers: readonly Readonly<Record<string, Json>>[];
   /** What hooks were told that log their input. */
   readonly hooks: readonly JsonRecord[];
   readonly files: Readonly<Record<string, string | undefined>>;
@@ -90,9 +96,11 @@ export async function play(given: Scenario, product: Product, mcpServer: string)
     const hooks = existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : [];
     const look = (name: string): string | undefined =>
       existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : undefined;
+    const requests = server.requests.filter(isConversation);
     return {
       runs,
-      requests: server.requests.filter(isConversation).map(({ body }) => body as JsonRecord),
+      requests: requests.map(({ body }) => body as JsonRecord),
+      headers: requests.map(({ headers }) => headersIn(headers, scenario.headers ?? [])),
       hooks: hooks.map((line): JsonRecord => JSON.parse(line)),
       files: Object.fromEntries((scenario.look ?? []).map((name) => [name, look(name)])),
     };
@@ -122,6 +130,16 @@ async function makeRepository(cwd: string): Promise<void> {
 function isConversation({ url, body }: RecordedRequest): boolean {
   const tools = (body as { tools?: { name: string }[] } | undefined)?.tools ?? [];
   return url.startsWith("/v1/messages") && tools.some(({ name }) => ["Bash", "Read", "Agent"].includes(name));
+}
+
+function headersIn(headers: RecordedRequest["headers"], wanted: readonly string[]): Record<string, Json> {
+  return Object.fromEntries(
+    wanted.map((name) => {
+      const [header = "", word] = name.split("?");
+      const value = headers[header];
+      return [name, word === undefined ? String(value ?? "") : String(value ?? "").includes(word)];
+    }),
+  );
 }
 
 /** Each lane has its own place in its list; the last answer is given again. */

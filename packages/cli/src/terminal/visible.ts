@@ -1,3 +1,6 @@
+/** The width that usage texts are written for. */
+const widest = 120;
+
 /** Texts come from files nobody vouches for: what could rewrite a terminal, or hide in it, is shown as it is written. */
 export function visible(text: string): string {
   return text.replace(
@@ -6,8 +9,11 @@ export function visible(text: string): string {
   );
 }
 
-/** All of it, to stdout; also when nobody reads any more. */
-export async function print(text: string, output: NodeJS.WritableStream = process.stdout): Promise<void> {
+/** All of it, to stdout; also when nobody reads any more. A usage text is fitted into a narrow terminal. */
+export async function print(given: string, output: NodeJS.WritableStream = process.stdout): Promise<void> {
+  const { columns } = process.stdout;
+  const isWide = columns === undefined || columns >= widest || !given.startsWith("Usage:");
+  const text = isWide ? given : (await import("./narrow-usage.ts")).narrowUsage(given, columns);
   await new Promise<void>((done) => {
     const onError = (): void => done();
     output.once("error", onError);
