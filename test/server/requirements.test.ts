@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { doors } from "./doors.ts";
+import { promises } from "./promises.ts";
 
 type Requirement = { readonly id: string; readonly text: string; readonly [transport: string]: string };
 
@@ -12,13 +14,14 @@ const { transports, requirements } = JSON.parse(read("requirements.json")) as {
   requirements: Requirement[];
 };
 
-/** Each line names the test that shows it on each transport, or says after `no:` why there is none. */
+/** `here`: it is played over that transport. Else a line names the test that shows it, or says after `no:` why there is none. */
 describe("what the server promises, on each transport", () => {
   for (const requirement of requirements)
     it(`${requirement.id}: ${requirement.text}`, () => {
       assert.deepEqual(Object.keys(requirement), ["id", "text", ...transports]);
       const proofs = transports.map((transport) => requirement[transport] ?? "");
       for (const proof of proofs) {
+        if (proof === "here") continue;
         const [file = "", title = ""] = proof.split(/: (.*)/s);
         if (file === "no") assert.ok(title.length > 10, `${requirement.id} says no without a reason`);
         else assert.ok(hasTest(read(file), title), `${requirement.id}: ${file} has no test "${title}"`);
@@ -28,6 +31,21 @@ describe("what the server promises, on each transport", () => {
         `${requirement.id} is shown nowhere`,
       );
     });
+
+  for (const { id, text, ...proofs } of requirements)
+    for (const door of doors.filter(({ name }) => proofs[name] === "here"))
+      it(`${id} over ${door.name}: ${text}`, async () => {
+        await (promises[id] ?? assert.fail(`nothing plays ${id}`))(door);
+      });
+
+  it("is played over all that there is, and has nothing that is not played", () => {
+    assert.deepEqual(
+      doors.map(({ name }) => name),
+      transports,
+    );
+    const here = requirements.filter((requirement) => transports.every((transport) => requirement[transport] === "here"));
+    assert.deepEqual(here.map(({ id }) => id).sort(), Object.keys(promises).sort());
+  });
 
   it("has each line once", () => {
     const ids = requirements.map(({ id }) => id);
