@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { launcher } from "./launcher.ts";
-import { OutriderClient } from "../packages/runtime/src/exports/client.ts";
+import { OutriderClient, OutriderError } from "../packages/runtime/src/exports/client.ts";
 import { createFileStore } from "../packages/runtime/src/journal/file-store.ts";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
 import { TokenStore } from "../packages/runtime/src/transports/http/token-store.ts";
@@ -83,7 +83,7 @@ export async function crowdServer({ command, connections, sessions, prompts, sec
   return tally;
 }
 
-/** What is too late where the machine is too busy: a connection within the client's ten seconds, an answer within its five minutes. */
+/** What is too late where the machine is too busy: a connection within the client's ten seconds, an answer within its five minutes. (The server waits a minute for a request.) */
 const lateCodes: ReadonlySet<unknown> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT"]);
 
 /** It is asked again then; with the same key, so that nothing is done twice. */
@@ -93,8 +93,9 @@ async function insist<T>(tally: Tally, ask: () => Promise<T>): Promise<T> {
       return await ask();
     } catch (error) {
       const { code } = ((error as Error).cause ?? {}) as { code?: string };
-      if (!lateCodes.has(code)) throw error;
-      tally.count(code === "UND_ERR_CONNECT_TIMEOUT" ? "connections not made" : "answers too late");
+      const isLate = lateCodes.has(code) || (error instanceof OutriderError && error.status === 408);
+      if (!isLate) throw error;
+      tally.count(code === "UND_ERR_CONNECT_TIMEOUT" ? "connections not made" : "requests and answers too late");
     }
   }
 }

@@ -220,7 +220,7 @@ describe("who is let in", () => {
       socket.on("close", () => resolve(text));
     });
     assert.equal((await slow.ask("GET", "/healthz", { token: null })).status, 200);
-    assert.match(await ended, /^HTTP\/1\.1 408/);
+    assert.match(await ended, /^HTTP\/1\.1 408[\s\S]*"retryable":true/);
   });
 
   for (const [name, options, message] of [

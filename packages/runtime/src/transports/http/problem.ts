@@ -85,7 +85,13 @@ export function toProblem(thrown: unknown): Problem {
   if (thrown instanceof HttpProblem) {
     const { code, message, retryAfterMs, headers } = thrown;
     return problem(
-      { code, status: statusOfHttpCode[code], detail: message, retryAfterMs, retryable: code === "rate-limited" },
+      {
+        code,
+        status: statusOfHttpCode[code],
+        detail: message,
+        retryAfterMs,
+        retryable: code === "rate-limited" || code === "request-timeout",
+      },
       headers,
     );
   }
