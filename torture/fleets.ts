@@ -31,14 +31,8 @@ async function killProcesses({ command, tasks, workers, seed }: FleetTorture): P
   const tally = new Tally("fleets, embedded");
   await withScene(async (scene) => {
     const out = join(scene.folder, "out");
-    const victims = (): number[] => {
-      try {
-        return readFileSync(join(out, "workers"), "utf8").split("\n").filter(Boolean).map(Number);
-      } catch {
-        return []; // not begun yet, or over
-      }
-    };
-    await runHeld({ command, tasks, seed, scene, tally, out, flags: ["--processes", String(workers)], victims });
+    const flags = ["--processes", String(workers)];
+    await runHeld({ command, tasks, seed, scene, tally, out, flags, victims: childrenOf });
   });
   return tally;
 }
@@ -62,9 +56,12 @@ async function killWorkersAndEngine({ command, project, tasks, workers, seed }: 
       const onProgress = (done: number): void => {
         if (engineKills[0] === undefined || done < engineKills[0]) return;
         engineKills.shift();
-        if (end(state().enginePid)) tally.count("kills of the engine");
+        const engine = childrenOf(up.pid ?? 0).find((pid) => pid === state().enginePid);
+        if (engine !== undefined && end(engine)) tally.count("kills of the engine");
       };
-      await runHeld({ command, tasks, seed, scene, tally, out, flags, victims: () => state().workers, onProgress });
+      const victims = (): number[] => childrenOf(up.pid ?? 0).filter((pid) => pid !== state().enginePid);
+      await runHeld({ command, tasks, seed, scene, tally, out, flags, victims, onProgress });
+      if (up.exitCode !== null || up.signalCode !== null) tally.violate("fleet up ended by itself");
     } finally {
       await stop(up);
     }
@@ -72,7 +69,7 @@ async function killWorkersAndEngine({ command, project, tasks, workers, seed }: 
   return tally;
 }
 
-type FleetFile = { ingress: string; admin: string; store: string; enginePid: number; workers: number[] };
+type FleetFile = { ingress: string; admin: string; store: string; enginePid: number };
 
 async function killNode({ command, project, tasks, workers, seed }: FleetTorture): Promise<Tally> {
   const tally = new Tally(`fleets, three engine nodes and ${workers} workers`);
@@ -112,7 +109,8 @@ type Held = Pick<FleetTorture, "command" | "tasks" | "seed"> & {
   readonly tally: Tally;
   readonly out: string;
   readonly flags: readonly string[];
-  readonly victims: () => readonly number[];
+  /** Children of a living process: the ids of others are nobody's any more, or somebody else's. */
+  readonly victims: (batch: number) => readonly number[];
   readonly onProgress?: (done: number) => void;
 };
 
@@ -138,7 +136,7 @@ async function runHeld({ command, tasks, seed, scene, tally, out, flags, victims
       await Promise.race([ended, delay(calmMs / 2 + random(calmMs))]);
       if (isOver) break;
       onProgress(scene.done(out));
-      const living = victims();
+      const living = victims(batch.pid ?? 0);
       const victim = living[random(living.length)];
       if (victim !== undefined && end(victim)) tally.count("kills of workers");
     }

@@ -11,6 +11,8 @@ export type UpFleet = {
   /** The flags of a batch that runs on it. */
   readonly flags: readonly string[];
   down(): Promise<void>;
+  /** SIGKILL for the command alone. */
+  kill(): Promise<void>;
 };
 
 /** `outrider fleet up` in a folder, with the engine's package of this suite. */
@@ -37,6 +39,10 @@ export async function upFleet(
     flags: ["--engine", "restate", "--ingress", ingress, "--admin", admin, "--store", store],
     async down() {
       fleet.child.kill("SIGTERM");
+      await fleet.done;
+    },
+    async kill() {
+      fleet.child.kill("SIGKILL");
       await fleet.done;
     },
   };

@@ -6,12 +6,16 @@ import { RuntimeError } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
 import type { RestateAddress } from "../restate/restate-api.ts";
 import { startRestateServer } from "../restate/restate-server.ts";
+import { startOf } from "../util/process-start.ts";
 import { openWorkers } from "./workers.ts";
 
 /** A fleet of this machine, as others find it in its folder. */
 export type FleetState = RestateAddress & {
   readonly pid: number;
+  /** Of both processes: their ids may be those of others by now. */
+  readonly started: string;
   readonly enginePid: number;
+  readonly engineStarted: string;
   readonly workers: readonly number[];
   readonly store: string;
   /** Where the workers show what they do. */
@@ -43,8 +47,8 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   const folder = resolve(options.folder);
   const { around, signal, warn, from } = options;
   const before = readFleet(folder);
-  if (before && isAlive(before.pid))
-    throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
+  if (before && isUp(before)) throw new RuntimeError("busy", `The fleet of ${folder} is up already (process ${before.pid})`);
+  if (before) await stopEngine(before);
   makeFolder(folder);
   const env = { PATH: around.env["PATH"] };
   let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports ?? readPorts(folder) });
@@ -65,8 +69,9 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   );
   const tell = (): FleetState => {
     const { ingress, admin, ports } = engine;
-    const pids = { pid: process.pid, enginePid: engine.process.pid ?? 0, workers: workers.pids() };
-    const state = { ...pids, ingress, admin, ports, store, side: workers.side };
+    const enginePid = engine.process.pid ?? 0;
+    const own = { pid: process.pid, started: startOf(process.pid) ?? "", enginePid, engineStarted: startOf(enginePid) ?? "" };
+    const state = { ...own, workers: workers.pids(), ingress, admin, ports, store, side: workers.side };
     const path = join(folder, stateFile);
     writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
     renameSync(`${path}.new`, path); // whoever looks sees all of it
@@ -105,17 +110,20 @@ export function readFleet(folder: string): FleetState | undefined {
 /** Lets a fleet of this machine finish its steps and end. What has not ended goes on when it is up again. */
 export async function drainFleet(folder: string): Promise<boolean> {
   const state = readFleet(resolve(folder));
-  if (!state || !isAlive(state.pid)) return false;
+  if (!state || !isUp(state)) return false;
   process.kill(state.pid, "SIGTERM");
-  for (let rounds = 0; isAlive(state.pid) && rounds < 1_200; rounds++) await delay(100);
+  for (let rounds = 0; isUp(state) && rounds < 1_200; rounds++) await delay(100);
   return true;
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
+/** The engine of a fleet that was killed lives on, and has the ports and the disk. */
+async function stopEngine({ enginePid, engineStarted }: FleetState): Promise<void> {
+  for (let rounds = 0; startOf(enginePid) === engineStarted && rounds < 600; rounds++) {
+    if (rounds % 300 === 0) process.kill(enginePid, rounds === 0 ? "SIGTERM" : "SIGKILL");
+    await delay(100);
   }
+}
+
+function isUp({ pid, started }: FleetState): boolean {
+  return startOf(pid) === started;
 }

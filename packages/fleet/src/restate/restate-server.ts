@@ -28,6 +28,10 @@ export type RestateServer = RestateAddress & {
 /** One engine on this machine, for itself. Resolves when it is healthy. */
 export async function startRestateServer(options: RestateServerOptions): Promise<RestateServer> {
   const { folder, env, ports = { ingress: await freePort(), admin: await freePort(), node: await freePort() } } = options;
+  const address = { ingress: `http://127.0.0.1:${ports.ingress}`, admin: `http://127.0.0.1:${ports.admin}` };
+  const api = new RestateApi(address);
+  if ((await api.troubles()).length < 2)
+    throw new EngineFailed(`Another engine answers at ${address.ingress} or ${address.admin}`);
   const program = options.program ?? findServer(options.from ?? [process.cwd()]);
   makeFolder(folder);
   const log = openSync(join(folder, "server.log"), "a", 0o600);
@@ -53,8 +57,6 @@ export async function startRestateServer(options: RestateServerOptions): Promise
     },
   });
   const ended = once(server, "exit");
-  const address = { ingress: `http://127.0.0.1:${ports.ingress}`, admin: `http://127.0.0.1:${ports.admin}` };
-  const api = new RestateApi(address);
   const until = Date.now() + 60_000;
   while (!(await api.isHealthy())) {
     if (server.exitCode !== null || server.signalCode !== null || Date.now() > until) {
