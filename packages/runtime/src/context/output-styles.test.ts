@@ -53,7 +53,7 @@ describe("styles of answers in files", () => {
 
   it("the first of a name counts, a wrong file is told, a missing folder is none, and links do not lead out", async () => {
     const [near, far] = [write("near", "s.md", "near"), write("far", "s.md", "far")];
-    write("far", "broken.md", "---\nname: [\n---\n");
+    write("far", "broken.md", '---\nname: "a\n---\n');
     write("outside", "o.md", "secret");
     symlinkSync(join(top, "outside/o.md"), join(far, "o.md"));
     const { styles, warnings } = await loadOutputStyles([
