@@ -12,6 +12,7 @@ describe("the same call", () => {
     ["ls", " ls ", "ls;", "ls ;;", "ls # 7", "ls  #x\n", "# first\nls", "\tls\n\n"],
     ["ls a b", "ls  a\tb", "ls a b # 1"],
     ["ls && pwd", "ls  &&  pwd"],
+    ["", " ", ";", "# nothing"],
     ["ls\npwd", "ls # a\n\n  # b\npwd"],
     ["echo '# a  b'", "echo   '# a  b'"],
     ['echo "a  \\" # b"', 'echo "a  \\" # b" # c'],
@@ -44,6 +45,7 @@ describe("the same call", () => {
 
   it("is about the same file by any path to it", () => {
     for (const path of ["./a", "b/../a", "/p/a", "/p//./a"]) assert.deepEqual(file(path), file("a"));
+    assert.deepEqual(file("b/../a"), { file_path: "/p/a" });
     assert.notDeepEqual(file("~/a"), file("/p/~/a"));
     const facts: ToolFacts = { kind: "look", fields: { folder: "path" } };
     assert.deepEqual(essenceOf({ path: "b/.." }, facts, "/p"), essenceOf({ path: "." }, facts, "/p"));
