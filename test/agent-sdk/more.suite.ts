@@ -350,11 +350,11 @@ describe("options, once more", () => {
   it("wishes in initialize that cannot be met are told in warning frames", async () => {
     const world = await stage([{ text: "ok" }]);
     const none = async (): Promise<Record<string, never>> => ({});
-    const wishes = { hooks: { Setup: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
+    const wishes = { hooks: { ConfigChange: [{ hooks: [none] }], MessageDisplay: [{ hooks: [none] }] } };
     const ran = await world.ask("Hi", wishes);
     assert.equal(textOf(only(ran)), "ok");
     const told = JSON.stringify(ran.messages.filter((message) => message.type === "system"));
-    for (const wish of ["hooks.Setup", "hooks.MessageDisplay"]) assert.ok(told.includes(`${wish} is not supported`), told);
+    for (const wish of ["hooks.ConfigChange", "hooks.MessageDisplay"]) assert.ok(told.includes(`${wish} is not supported`), told);
   });
 
   it("skills of the user are offered, used, and held to the names that were given", async () => {
