@@ -150,10 +150,13 @@ describe("a bundle", () => {
 });
 
 it("tells of hooks for moments that never come here", async () => {
-  const hooks = { hooks: { PreToolUze: [], Setup: [{ hooks: [{ type: "command", command: "true" }] }] } };
+  const hooks = { hooks: { PreToolUze: [], FileChanged: [{ hooks: [{ type: "command", command: "true" }] }] } };
   const { unheardHooks, warnings } = await load(bundle({ [manifest]: { name: "p" }, "hooks/hooks.json": hooks }));
   assert.deepEqual(warnings, []);
-  assert.match(unheardHooks.join("\n"), /hooks for Setup never run here[\s\S]*no event "PreToolUze"; did you mean "?PreToolUse/);
+  assert.match(
+    unheardHooks.join("\n"),
+    /hooks for FileChanged never run here[\s\S]*no event "PreToolUze"; did you mean "?PreToolUse/,
+  );
 });
 
 it("a folder of bundles is each of them", () => {
