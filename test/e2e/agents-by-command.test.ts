@@ -2,12 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { lines, model, start, tempFolder } from "./command.ts";
 
-const live = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--allowedTools", "Bash"];
+const frames = ["-p", "--input-format", "stream-json", "--output-format", "stream-json"];
+const live = [...frames, "--allowedTools", "Bash"];
 
 /** A conversation that is typed line by line: each answer is there before the next line is said. */
-async function conversation(replies: Parameters<typeof model>[0]) {
+async function conversation(replies: Parameters<typeof model>[0], flags: readonly string[] = live) {
   const { env } = await model(replies, tempFolder("agents-by-command-home"));
-  const { child, done } = start(live, { cwd: tempFolder("agents-by-command"), env, stdin: "open" });
+  const { child, done } = start([...flags], { cwd: tempFolder("agents-by-command"), env, stdin: "open" });
   let output = "";
   let heard = (): void => {};
   child.stdout.on("data", (text) => {
@@ -67,5 +68,18 @@ describe("agents that commands start, ask and end", { timeout: 60_000 }, () => {
     assert.equal((await type("/agent close")).isError, true);
     assert.match((await type("/agent")).text, new RegExp(`^${ids[0]} cancelled`, "m"));
     assert.equal((await end()).code, 0);
+  });
+
+  it("write to a command only what rules let the model write to it", async () => {
+    let asked = 0;
+    const bash = { calls: [{ name: "Bash", input: { command: "bash", run_in_background: true } }] };
+    const flags = [...frames, "--allowedTools", "Bash(bash)", "--disallowedTools", "Read(.env)"];
+    const { type, end } = await conversation(() => (asked++ === 0 ? bash : { text: "ok" }), flags);
+    await type("begin");
+    assert.equal((await type("/agent send process_1 echo a; cat .e")).text, "process_1 was told");
+    const refused = await type("/agent send process_1 nv");
+    assert.equal(refused.isError, true);
+    assert.match(refused.text, /Nothing was written to process_1: The rule Read\(\.env\) forbids it/);
+    await end();
   });
 });

@@ -182,9 +182,9 @@ export function concernsOf(deps: JudgeDeps, call: LiveCall, known?: Access): Non
   };
 }
 
-function actionsOf(tool: Tool, { kind, resources, cwd, outside }: Access, input?: unknown): Action[] {
+function actionsOf(tool: Tool, { kind, resources, cwd, outside, isInput }: Access, input?: unknown): Action[] {
   const touched = resources.length > 0 ? resources : [""];
-  const where = { ...defined({ cwd, input }), ...(outside && { outside }) };
+  const where = { ...defined({ cwd, input }), ...(outside && { outside }), ...(isInput && { isInput }) };
   return touched.map((resource) => ({ tool: tool.name, kind, resource, ...where }));
 }
 

@@ -15,7 +15,7 @@ export type UsedTool = {
   readonly reason?: string | undefined;
 };
 
-type OwnDeps = SessionDeps & Pick<TurnDeps, "emit" | "flush" | "signal" | "interrupt" | "keeper">;
+type OwnDeps = SessionDeps & Pick<TurnDeps, "emit" | "flush" | "signal" | "interrupt" | "keeper" | "tasks">;
 
 /**
  * One call of a tool that the program makes itself, judged, hooked, masked and cut like any of the model's. It is no part of the

@@ -16,6 +16,7 @@ import { withScript } from "./script-names.ts";
 import { secretExpanded } from "./secret-expansions.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import { isOrder, toldRisk } from "./told-programs.ts";
+import { commandsFromInput } from "./wrappers.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 import { restsOnPaths, unsteadyPath } from "./unsteady-paths.ts";
 
@@ -206,10 +207,20 @@ class Question {
     return this.#files.conflict ?? (bypassing ? undefined : this.#setsMore());
   }
 
+  /** What runs already is told something that is code, of which rules for commands and files cannot see what it does. */
+  #codeTold(): string | undefined {
+    const ofInput = this.#programs.filter(({ isFed, hidden }) => isFed && hidden !== commandsFromInput);
+    return ofInput.map((program) => (program.hidden && this.#isWatched() ? program.hidden : this.#told(program))).find(Boolean);
+  }
+
+  #isWatched(): boolean {
+    const { deny, ask: asking } = this.#policy;
+    return [...deny, ...asking].some((rule) => namesTool(rule, this.#action) || namesFiles(rule));
+  }
+
   /** Rules for other tools have nothing to say about what a program reads, changes or runs. */
   #told(program: Program): string | undefined {
-    const { deny, ask: asking } = this.#policy;
-    if (![...deny, ...asking].some((rule) => namesTool(rule, this.#action) || namesFiles(rule))) return undefined;
+    if (!this.#isWatched()) return undefined;
     const exported = this.#parsed.settings.find((setting) => setting.exported && isOrder(setting));
     if (exported) return `${exported.name} can make programs run something else`;
     return toldRisk(this.#files.of(program)?.ruled ?? program, this.#files.of(program)?.looking);
@@ -272,6 +283,8 @@ class Question {
     if (use) return no(use.decision.reason);
     if (this.#files.redirections.some(({ disturbed, kind }) => disturbed && !(disturbed === "runs" && kind === "look")))
       return no(disturbedPath);
+    const told = this.#action.isInput ? this.#codeTold() : undefined;
+    if (told) return no(`rules forbid some of what may be run, and ${told}`);
     const rule = [...words].find((word) => typeof word !== "string");
     const leaving = rule !== undefined || words.has("network");
     const secret = leaving ? secretExpanded(this.#action.resource, this.#parsed, this.#policy) : undefined;

@@ -34,6 +34,8 @@ export type Action = {
   readonly cwd?: string;
   /** The command is to run outside the sandbox: what only the mode allows is not for there. */
   readonly outside?: true;
+  /** The command runs already, and is told something: a rule that let it begin says nothing of that. */
+  readonly isInput?: true;
   /** What would read the command; bash when absent. */
   readonly shell?: string;
   /** What the call was given: deny and ask rules may speak of a parameter. */

@@ -243,7 +243,7 @@ export class InteractiveSession<Structured = JsonValue> {
   readonly cancelBackgroundTask: SessionTasks["cancel"] = (taskId, reason) => this.#tasks.cancel(taskId, reason);
   /** Forgets a task that has ended. */
   readonly closeBackgroundTask: SessionTasks["close"] = (taskId) => this.#tasks.close(taskId);
-  /** To the standard input of a program. */
+  /** To the standard input of a program: judged like what the model writes, and rejected where it is refused. */
   readonly sendBackgroundTask: SessionTasks["send"] = (taskId, input) => this.#tasks.send(taskId, input);
   /** A page of what a task printed; the next one begins at `nextCursor`. */
   readonly readBackgroundTaskLog: SessionTasks["readLog"] = (taskId, cursor) => this.#tasks.readLog(taskId, cursor);

@@ -1,6 +1,5 @@
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { ProcessSpec } from "../tasks/task.ts";
-import { startedCommands } from "./run-task-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
 export type BackgroundCommand = {
@@ -40,7 +39,6 @@ export async function startInBackground(
         ...hooks,
       }),
   });
-  startedCommands(context.memory).set(task.id, { command, cwd: directory });
   if (task.status === "failed")
     throw new ToolFailure(`The command could not be started: ${task.error?.message ?? "nobody knows why"}`);
   const words = howItIs(task, adopt !== undefined);

@@ -2,7 +2,6 @@ import { isAbsolute, join } from "node:path";
 import { commandScript, unattended } from "./run-bash.ts";
 import type { MonitorInput } from "./builtin/monitor.ts";
 import { isExpression } from "./line-test.ts";
-import { startedCommands } from "./run-task-tools.ts";
 import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 import { placeIn } from "./working-directory.ts";
 
@@ -37,7 +36,6 @@ export async function startMonitor(
             ...hooks,
           }),
   });
-  if (command !== undefined) startedCommands(memory).set(task.id, { command, cwd });
   if (task.status === "failed") throw new ToolFailure(`It cannot be watched: ${task.error?.message ?? "nobody knows why"}`);
   const what = command === undefined ? `changes of ${watched}` : "what it prints";
   return {

@@ -3,7 +3,8 @@ import type { BackgroundTasks, TaskNews, TaskWait } from "../tasks/task.ts";
 import type { TaskOutputInput } from "./builtin/task-tools.ts";
 import { createLineTest, isExpression } from "./line-test.ts";
 import { toTerminalText } from "./terminal-text.ts";
-import { type Access, type ToolContext, type ToolMemory, ToolFailure, type ToolOutput } from "./tool.ts";
+import { taskInputsOf, type TaskText } from "./task-inputs.ts";
+import { type ToolContext, ToolFailure, type ToolOutput } from "./tool.ts";
 
 const defaultWaitMs = 30_000;
 
@@ -26,6 +27,13 @@ export async function showTaskOutput(
     ...(shown === "" ? [] : [shown]),
   ].join("\n");
   return { content: [{ type: "text", text: whole }] };
+}
+
+export async function writeToTask(piece: TaskText, { memory }: ToolContext, tasks: BackgroundTasks): Promise<ToolOutput> {
+  const { task_id: id, input } = piece;
+  if (!(await taskInputsOf(memory).write(piece, () => tasks.send(id, input))))
+    throw new ToolFailure(`Not written: something else was written to ${id} meanwhile. Write it again if it still fits.`);
+  return { content: [{ type: "text", text: `Written to ${id}. TaskOutput shows what it answers.` }] };
 }
 
 export async function stopTask(named: string, tasks: BackgroundTasks): Promise<ToolOutput> {
@@ -79,19 +87,4 @@ function howIs(task: BackgroundTaskState): string {
     default:
       return `has been running for ${seconds} s`;
   }
-}
-
-type StartedCommand = { readonly command: string; readonly cwd: string };
-
-/** What was started in the background, for whoever judges what is written to it. */
-export function startedCommands(memory: ToolMemory): Map<string, StartedCommand> {
-  return memory.slot("background.commands", () => new Map<string, StartedCommand>());
-}
-
-/** Input is judged as if it had come through a pipe when the command was started: a shell does what it reads. */
-export function toPipedCommand(memory: ToolMemory | undefined, id: string, input: string): Access {
-  const started = memory && startedCommands(memory).get(id);
-  const text = `'${input.replaceAll("'", "'\\''")}'`;
-  const { command, cwd } = started ?? { command: "bash", cwd: undefined }; // nobody knows what it is: it may be a shell
-  return { kind: "run", resources: [`printf %s ${text} | { ${command}\n}`], ...(cwd !== undefined && { cwd }) };
 }

@@ -16,6 +16,8 @@ export type Access = {
   readonly outside?: true;
   /** Where a command starts, when that is not the root of the workspace. */
   readonly cwd?: string;
+  /** It runs already, and is told something. */
+  readonly isInput?: true;
 };
 
 export type ToolContext = {

@@ -9,6 +9,7 @@ import { least } from "../../util/least.ts";
 import { chooseModel } from "../../tasks/choose-model.ts";
 import { buildSubagentPrompt } from "../../tasks/subagent-prompt.ts";
 import type { TaskEnd } from "../../tasks/task.ts";
+import { shareTaskInputs } from "../../tools/task-inputs.ts";
 import { createToolMemory, runsCommands, type Tool, ToolFailure } from "../../tools/tool.ts";
 import { SessionCompaction } from "../prompts/session-compaction.ts";
 import type { SecondRoot } from "../files/second-root.ts";
@@ -243,7 +244,7 @@ function childDeps(deps: SessionDeps, { run, model, tools, deny, ask, options, t
     maxTurns: least(deps.maxTurns, agent.maxTurns),
     answerSchema: undefined,
     tools: named,
-    memory: createToolMemory(),
+    memory: shareTaskInputs(deps.memory, createToolMemory()),
     deferredTools: deferredToolsOf(named, definitions),
     nested: agent.omitInstructions ? undefined : deps.nested && { instructions: deps.nested.instructions, earlier: () => [] },
     skillsOfFiles: undefined, // it has no tool to use them with

@@ -109,6 +109,19 @@ describe("a command in the background", () => {
     assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /and now\?[\s\S]*task-notification/);
   });
 
+  it("is no reason to wait for a wake-up once the model is woken no more", { timeout: 60_000 }, async () => {
+    const wakeUp = { name: "ScheduleWakeup", input: { delaySeconds: 3_000, reason: "later", prompt: "look" } };
+    const lines = { command: "while :; do echo line; sleep 0.01; done", description: "lines", timeout_ms: 60_000 };
+    const begin: ScriptedReply = { calls: [wakeUp, { name: "Monitor", input: lines }] };
+    const heard = Array.from({ length: 300 }, () => done);
+    const { session, events } = await open([begin, ...heard], { schedules: true, allowedTools: ["Bash", "Monitor"] });
+    await session.submit("go");
+    const { stopped } = await session.finishBackgroundTasks({ processMs: 500 });
+    assert.deepEqual(stopped.map(({ kind }) => kind).sort(), ["process", "scheduled"]);
+    const warnings = events.flatMap((event) => (event.type === "warning.raised" ? [event.message] : []));
+    assert.match(warnings.at(-1) ?? "", /^Stopped with the run, .*scheduled_/);
+  });
+
   const waits: readonly [string, object, RegExp][] = [
     ["its end", {}, /process_1 completed after [\d.]+ s with exit code 0\. New output:\nfirst\nsecond\nthird/],
     ["anything new", { until: "output" }, /process_1 has been running for [\d.]+ s\. New output:\nfirst$/],

@@ -77,6 +77,11 @@ export class BackgroundWork {
     return isIdle() && (!this.#hasNews || !wake || this.#wakes >= maxWakes);
   }
 
+  /** No time that comes starts a turn any more, before somebody says something. */
+  get isSpent(): boolean {
+    return this.#wakes >= maxWakes;
+  }
+
   get #hasNews(): boolean {
     return this.#untold.length > 0 || this.#due.length > 0;
   }

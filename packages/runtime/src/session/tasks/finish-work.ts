@@ -34,9 +34,12 @@ export async function finishWork({ work, ceilings, emit, cancelled }: Finishing)
   while (true) {
     const cause = cancelled();
     if (cause) return { stopped: await stop(work, `before the wait for its tasks was over (${cause})`, emit), cancelled: cause };
-    const active = (work.registry?.active ?? []).filter(isAwaited);
     const isSilent = work.isSilent;
+    const isVain = isSilent && work.isSpent;
+    const awaited = (work.registry?.active ?? []).filter(isAwaited);
+    const active = isVain ? awaited.filter(({ schedule }) => schedule === undefined) : awaited;
     if (isSilent && active.length === 0) {
+      if (awaited.length > 0) return { stopped: await stop(work, "since nothing that comes wakes the model any more", emit) };
       tellAsleep(work, emit);
       return { stopped: [] };
     }

@@ -59,6 +59,8 @@ export type TasksGround = {
 /** Work beside the conversation as programs see it: what a session says and does about its tasks. What it answers is on record by then. */
 export class SessionTasks {
   readonly #ground: TasksGround;
+  /** Nobody waits for an answer any more. */
+  readonly #closing = new AbortController();
   #work: BackgroundWork | undefined;
 
   constructor(ground: TasksGround) {
@@ -77,6 +79,7 @@ export class SessionTasks {
       folder: taskFolder,
       mask: (text) => deps.redactor.text(text),
       wake: wakes === false ? undefined : wake,
+      memory: deps.memory,
     });
     await this.#work.recover();
   }
@@ -116,8 +119,16 @@ export class SessionTasks {
     await this.#ground.flush();
   }
 
+  /** Agents hear it; what a program is to read is judged like what the model writes to it, whoever asks for it. */
   async send(taskId: string, input: BackgroundTaskInput): Promise<void> {
-    await (await this.#manager()).send(taskId, input);
+    const { open, emit, flush } = this.#ground;
+    const { manager } = await this.#registry();
+    const task = manager.get(taskId);
+    if (task?.kind !== "process" || task.completedAt !== undefined) return await manager.send(taskId, input);
+    const { writeInput } = await import("./write-input.ts");
+    const { deps } = await open();
+    const background = (): Promise<TaskRegistry> => this.work.load();
+    await writeInput({ taskId, input }, { ...deps, emit, flush, signal: this.#closing.signal, background });
   }
 
   async readLog(taskId: string, cursor?: BackgroundTaskLogCursor): Promise<BackgroundTaskLogPage> {
@@ -233,6 +244,7 @@ export class SessionTasks {
   }
 
   async shutdown(reason: string): Promise<void> {
+    this.#closing.abort(new RuntimeError("closed", reason));
     await this.#work?.shutdown(reason);
   }
 

@@ -21,7 +21,8 @@ import type { BackgroundJobOrchestrator } from "../../tasks/background/job-group
 import { isTerminal } from "../../tasks/background/task-status.ts";
 import { systemClock, type TaskClock } from "../../tasks/background/task-watch.ts";
 import type { BackgroundTasks, ProcessSpec, ScheduleSpec, TaskNews, TaskWait } from "../../tasks/task.ts";
-import { ToolFailure } from "../../tools/tool.ts";
+import { type TaskInputs, taskInputsOf } from "../../tools/task-inputs.ts";
+import { ToolFailure, type ToolMemory } from "../../tools/tool.ts";
 import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
@@ -44,6 +45,8 @@ export type RegistryOptions = {
   /** The same, as something a task does. */
   readonly emitOf: (event: EventBody, taskId: string) => void;
   readonly workspace: Workspace;
+  /** Knows what was written to its commands. */
+  readonly memory: ToolMemory;
   /** Runners of the program. */
   readonly given: readonly BackgroundTaskRunner[];
   readonly gate: PermissionGate;
@@ -80,6 +83,7 @@ export class TaskRegistry implements BackgroundTasks {
   readonly manager: BackgroundTaskManager;
   readonly groups: BackgroundJobOrchestrator;
   readonly #questions: TaskQuestions;
+  readonly #inputs: TaskInputs;
   readonly #options: RegistryOptions;
   readonly #specs = new WeakMap<ProcessTaskRequest, ProcessSpec>();
   readonly #agents = new WeakMap<AgentTaskRequest, AgentStarter>();
@@ -96,6 +100,7 @@ export class TaskRegistry implements BackgroundTasks {
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#number = lastNumber(options.past);
+    this.#inputs = taskInputsOf(options.memory);
     const { folder, mask, workspace, given, onDue, now } = options;
     const clock = systemClockAt(now);
     this.manager = new BackgroundTaskManager({
@@ -114,6 +119,7 @@ export class TaskRegistry implements BackgroundTasks {
       newId: (request) => this.#name(request),
       clock,
       recorded: options.flush,
+      admits: (taskId, input) => this.#inputs.admits(taskId, input),
     });
     this.groups = openGroups({ tasks: this.manager, past: options.past, emit: options.emit, now });
     this.#questions = new TaskQuestions({
@@ -194,6 +200,7 @@ export class TaskRegistry implements BackgroundTasks {
   #name(request: BackgroundTaskRequest): string {
     const id = String(request.metadata?.["agentId"] ?? `${request.kind}_${++this.#number}`);
     if (request.kind === "agent") this.#agents.get(request)?.named(id);
+    if (request.kind === "process" && isShell(request.shell)) this.#inputs.begin(id, request);
     return id;
   }
 
@@ -339,6 +346,7 @@ export class TaskRegistry implements BackgroundTasks {
   }
 
   #follow({ id, status, unread }: BackgroundTaskState): void {
+    if (isTerminal(status)) this.#inputs.end(id);
     if (unread || !isTerminal(status)) this.#open.add(id);
     else this.#open.delete(id);
   }
@@ -350,6 +358,11 @@ export class TaskRegistry implements BackgroundTasks {
   #idle(): { idle?: true } {
     return this.#open.size > 0 ? {} : { idle: true };
   }
+}
+
+/** It reads a command as the rules do; of others nobody knows what they read. */
+function isShell(shell = "bash"): boolean {
+  return /^(?:.*\/)?(?:ba|da)?sh$/.test(shell);
 }
 
 /** The model was told when it came. */

@@ -31,6 +31,8 @@ export type BackgroundTaskManagerOptions = {
   readonly clock?: TaskClock | undefined;
   /** Resolves when what was told so far is on record: nothing is started before. */
   readonly recorded?: (() => Promise<void>) | undefined;
+  /** May this be written to this process? Without it, everything may. */
+  readonly admits?: ((taskId: string, input: BackgroundTaskInput) => boolean) | undefined;
 };
 
 const defaults = { maxConcurrent: 4, maxDepth: 1 };
@@ -128,6 +130,8 @@ export class BackgroundTaskManager {
     if (!handle?.send) throw new BackgroundTaskError("validation", `Task ${taskId} takes no input`);
     if (isTerminal(state.status) && state.kind !== "agent")
       throw new BackgroundTaskError("validation", `Task ${taskId} has ended and takes no input`);
+    if (state.kind === "process" && this.#options.admits?.(taskId, input) === false)
+      throw new BackgroundTaskError("permission", `Nobody has judged what would be written to ${taskId}`);
     await handle.send(input);
   }
 

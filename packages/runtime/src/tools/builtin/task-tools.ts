@@ -1,10 +1,10 @@
+import type { TaskText } from "../task-inputs.ts";
 import { forgives } from "../forgiven/later.ts";
 import type { BackgroundTasks } from "../../tasks/task.ts";
-import { defineTool, type Tool, type ToolContext, ToolFailure } from "../tool.ts";
+import { createToolMemory, defineTool, type Tool, type ToolContext, ToolFailure } from "../tool.ts";
 import { taskInputFacts, taskOutputFacts, taskStopFacts } from "./facts.ts";
 
 export type TaskOutputInput = { task_id: string; block?: boolean; timeout?: number; until?: string; filter?: string };
-export type TaskInputInput = { task_id: string; input: string };
 export type TaskStopInput = { task_id: string };
 
 const taskId = { type: "string", minLength: 1, description: "The id of the task" };
@@ -62,7 +62,7 @@ const bashOutputTool = defineTool<TaskOutputInput>({
   execute: async (input, context) => await taskOutputTool.execute({ block: false, ...input }, context),
 });
 
-const taskInputTool = defineTool<TaskInputInput>({
+export const taskInputTool: Tool = defineTool<TaskText>({
   name: "TaskInput",
   description: "Writes to the standard input of a background command.",
   inputSchema: {
@@ -77,14 +77,13 @@ const taskInputTool = defineTool<TaskInputInput>({
   forgives: forgives("taskInput"),
   concurrent: false,
   facts: taskInputFacts,
-  async access({ task_id: id, input }, _workspace, memory) {
-    const { toPipedCommand } = await import("../run-task-tools.ts");
-    return toPipedCommand(memory, id, input);
+  async access(input, _workspace, memory = createToolMemory()) {
+    const { taskInputsOf } = await import("../task-inputs.ts");
+    return taskInputsOf(memory).accessFor(input);
   },
-  async execute({ task_id: id, input }, context) {
-    const background = await backgroundOf(context);
-    await background.send(id, input);
-    return { content: [{ type: "text", text: `Written to ${id}. TaskOutput shows what it answers.` }] };
+  async execute(input, context) {
+    const { writeToTask } = await import("../run-task-tools.ts");
+    return await writeToTask(input, context, await backgroundOf(context));
   },
 });
 
