@@ -49,10 +49,10 @@ export function openReader(kind: ReaderKind, options: ReaderOptions): Reader {
     },
     async until(seq) {
       const late = AbortSignal.timeout(patienceMs);
+      late.addEventListener("abort", () => state.changed(), { once: true });
       while ((told.at(-1) ?? 0) < seq && !late.aborted)
         await new Promise<void>((resolve) => {
           state.changed = resolve;
-          late.addEventListener("abort", () => resolve(), { once: true });
         });
       return told;
     },

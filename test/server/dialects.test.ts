@@ -149,8 +149,19 @@ describe("the server for clients of others", () => {
     });
     const asked = openai.chat.completions.create({ ...ask("go"), model: "profile/fast" });
     await assert.rejects(asked, ({ message }: Error) => /NONE|127\.0\.0\.1:1|key/.test(message));
+    const over = await ground.ask("POST", "/v1/sessions", { body: { provider: "none" } });
+    assert.match(over.text, /none/);
+    assert.match((await ground.ask("POST", "/v1/sessions", { body: { provider: "fast" } })).text, /variable NONE/);
     const viewer = ground.token({ name: "viewer", scopes: ["view"], of: ["owner"] });
     assert.ok(!(await clientOf(ground, viewer).models.list()).data.some(({ id: name }) => name.startsWith("agent/")));
+  });
+
+  it("reads a scripted model from a file of the host for nobody but the owner", async () => {
+    const ground = await new Ground().start();
+    const openai = clientOf(ground, ground.token({ name: "other", scopes: ["drive"] }));
+    const model = `scripted/${join(ground.top, "any.json")}`;
+    await assert.rejects(openai.chat.completions.create({ ...ask("go"), model }), { status: 403, message: /admin/ });
+    await assert.rejects(openai.responses.create({ input: "go", model }), { status: 403, message: /admin/ });
   });
 
   it("lets in nobody it would not let in elsewhere, and shows nobody another's session", async () => {

@@ -1,4 +1,5 @@
 import { type ErrorCode, toRuntimeError } from "../../protocol/errors.ts";
+import { HttpProblem, toProblem } from "../http/problem.ts";
 import type { DialectTurn } from "./run-turn.ts";
 import type { Piece } from "./turn-pieces.ts";
 
@@ -58,10 +59,21 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   ...{ closed: 503, "context-overflow": 400, "storage-failed": 507, "provider-timeout": 504 },
 };
 
+type Failure = { readonly code: string; readonly message: string; readonly status: number };
+
+function toFailure(thrown: unknown): Failure {
+  const { code, message } = toRuntimeError(thrown);
+  return { code, message, status: statuses[code] ?? (/^(?:provider|model|output)-/.test(code) ? 502 : 500) };
+}
+
+/** The server's own no, such as to a token that may not. */
+function toRefusal(thrown: HttpProblem): Failure {
+  return { code: thrown.code, message: thrown.message, status: toProblem(thrown).status };
+}
+
 /** As clients of these interfaces read it. */
 export function problem(thrown: unknown, more: Readonly<Record<string, string>> = {}): Response {
-  const { code, message } = toRuntimeError(thrown);
-  const status = statuses[code] ?? (/^(?:provider|model|output)-/.test(code) ? 502 : 500);
+  const { code, message, status } = thrown instanceof HttpProblem ? toRefusal(thrown) : toFailure(thrown);
   const type = status < 500 ? "invalid_request_error" : "server_error";
   const headers = { ...more, ...((status === 429 || status === 503) && { "retry-after": status === 429 ? "1" : "5" }) };
   return json({ error: { message, code, type, param: null } }, { status, headers });

@@ -40,6 +40,7 @@ export const sessionWish: JsonObject = strict("SessionWish", {
   cwd: { ...text, description: "The folder to work in, below one of the allowed roots; the first of them when absent." },
   name: sessionName,
   model: text,
+  provider: { ...text, description: "The profile of the server's settings that is asked." },
   agent: { ...text, description: "Be this agent: its prompt, tools and model." },
   effort: oneOf(["minimal", "low", "medium", "high", "xhigh", "max"]),
   permissionMode: { ...oneOf(permissionModes), description: "A looser one than the server has needs the scope approve." },

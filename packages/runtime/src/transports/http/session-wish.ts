@@ -17,7 +17,7 @@ export type SessionWish = {
   readonly cwd?: string | undefined;
   readonly name?: string | undefined;
   readonly model?: string | undefined;
-  /** A profile of the settings, for clients that say so with a model's name. */
+  /** A profile of the settings. Clients of other formats say so with a model's name. */
   readonly provider?: string | undefined;
   readonly agent?: string | undefined;
   readonly effort?: Effort | undefined;
