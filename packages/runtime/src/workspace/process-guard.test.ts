@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { chooseLimit, guardPath, whyProcessesMayStay } from "./own-limit.ts";
 import { guardProcesses, ownMark } from "./process-guard.ts";
 import { endProcesses, findProcesses, type SweepTarget, startOf } from "./process-sweep.ts";
@@ -93,6 +94,21 @@ describe("ending processes", onLinux, () => {
     }
   });
 
+  it("looks again where a process has handed over to another one while it looked", async () => {
+    const other = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
+    const pid = other.pid ?? 0;
+    const here = new Map([[pid, { group: pid, startedAt: startOf(pid) ?? "" }]]);
+    const gone = new Map([[2 ** 22 + 5, { group: 2 ** 22 + 5, startedAt: "1" }]]);
+    const seen = [gone, new Map(), new Map(), here];
+    try {
+      const exited = once(other, "exit");
+      await endProcesses({ mark: "nobody" }, { look: () => seen.shift() ?? new Map() });
+      assert.deepEqual(await Promise.race([exited, delay(1_000)]), [null, "SIGKILL"]);
+    } finally {
+      other.kill("SIGKILL");
+    }
+  });
+
   it("gives up on what not even that ends", async () => {
     let kills = 0;
     // Said to be there for ever; the number belongs to nobody.
@@ -106,6 +122,23 @@ describe("ending processes", onLinux, () => {
 });
 
 describe("the guard", () => {
+  it("is not gone while something may only have moved: an empty look is no end", onLinux, async () => {
+    const mark = `guard-test-late-${process.pid}`;
+    const guard = spawn("/bin/sh", ["-c", guardScript, "outrider-guard", mark, "", "0", ""], {
+      env: { PATH: guardPath },
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    guard.stdin.end();
+    // Comes when the guard has begun to look and has found nobody, as the child of one that was missed would.
+    while (!childrenOf(guard.pid ?? 0).includes("sleep")) await delay(1);
+    const late = spawn("sleep", ["60"], { env: { PATH: process.env["PATH"], MARK: mark }, stdio: "ignore" });
+    try {
+      assert.deepEqual(await Promise.race([once(late, "exit"), delay(10_000)]), [null, "SIGTERM"]);
+    } finally {
+      late.kill("SIGKILL");
+    }
+  });
+
   it("ends what bears the mark also when the process was gone before the guard had begun", onLinux, async () => {
     const gone = spawn("cat");
     const startedAt = startOf(gone.pid ?? 0) ?? "";
@@ -123,3 +156,15 @@ describe("the guard", () => {
     }
   });
 });
+
+/** The names of its children. */
+function childrenOf(pid: number): string[] {
+  const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  return ids.flatMap((id) => {
+    try {
+      return [readFileSync(`/proc/${id}/comm`, "utf8").trim()];
+    } catch {
+      return []; // it has ended
+    }
+  });
+}

@@ -29,6 +29,8 @@ const killMs = 300;
 const pollMs = 20;
 /** Rounds of killing there are in any case, however long looking takes: on a busy machine that alone may use up the time. */
 const minRounds = 2;
+/** So many looks in a row find nobody before what has lived is taken for gone: one that hands over to a child and exits during a look is seen by none. */
+const looksToBeSure = 3;
 
 /**
  * Asks all processes of the target to end, then makes them. Killing a process group is not enough: `setsid`, `nohup` and
@@ -44,10 +46,13 @@ export async function endProcesses(
   await untilGone(found, graceMs);
 
   const deadline = monotonicMs() + killMs;
+  let missing = alive.size === 0 ? 1 : looksToBeSure;
   // Again and again: what is killed may have started something in the meantime.
   for (let round = 0; ; round++) {
     found = look({ ...target, known: found });
-    if (found.size === 0 || (round >= minRounds && monotonicMs() > deadline)) return;
+    if (found.size > 0) missing = looksToBeSure;
+    else if (--missing === 0) return;
+    if (round >= minRounds && monotonicMs() > deadline) return;
     signalAll(found, { signal: "SIGKILL", group: target.group });
     await pause(pollMs);
   }

@@ -64,7 +64,11 @@ async function startShell(text: string, limit: string | undefined): Promise<() =
 const beginScript = `sh -c "$0" outrider-guard "$@" <&3 3<&- &
 [ -z "$2" ] || exec prlimit --pid "$PPID" --locks="$2:"`;
 
-/** Does nothing while our process lives: it may be gone before this begins. A zombie is dead already. Asks first, then kills, again and again: what is killed may have started something in the meantime. */
+/**
+ * Does nothing while our process lives: it may be gone before this begins. A zombie is dead already. Asks first, then kills, again and again:
+ * what is killed may have started something in the meantime. Only when several looks in a row have found nobody is nobody left: between
+ * the list of processes and the look at one of them, that one may have handed over to a child and exited.
+ */
 export const guardScript = `trap '' HUP INT TERM QUIT
 prlimit --pid $$ --locks="$(sed -n 's/^Max file locks *[^ ]* *\\([^ ]*\\).*/\\1/p' /proc/self/limits):"
 mark=$1 limit=$2 owner=$3 began=$4
@@ -84,17 +88,22 @@ find_all() {
     grep -qsE '^State:.[ZX]' "/proc/$pid/status" || echo "$pid"
   done
 }
-found=$(find_all)
-[ -z "$found" ] && exit
+nobody() {
+  for look in 1 2 3 4; do
+    found=$(find_all)
+    [ -z "$found" ] || return 1
+    sleep 0.05 || sleep 1
+  done
+}
+nobody && exit
 kill -TERM $found
 for wait in 1 2 3 4 5 6; do
   sleep 0.05 || sleep 1
-  [ -z "$(find_all)" ] && exit
+  nobody && exit
 done
 round=0
 while [ $round -lt 200 ]; do
-  found=$(find_all)
-  [ -z "$found" ] && exit
+  nobody && exit
   kill -KILL $found
   sleep 0.05 || sleep 1
   round=$((round + 1))
