@@ -16,7 +16,7 @@ export async function listWorktrees(git: Git, folder: string): Promise<ListedWor
   const { ok, text, complaint } = await git(folder, ["worktree", "list", "--porcelain", "-z"]);
   if (!ok)
     throw new RuntimeError("usage", `The worktrees cannot be listed: ${complaint}`, {
-      hint: "Ask in a git repository, with git 2.36 or newer",
+      hint: hintFor(complaint),
     });
   const listed: ListedWorktree[] = [];
   for (const record of text.split("\0\0")) {
@@ -32,6 +32,13 @@ export async function listWorktrees(git: Git, folder: string): Promise<ListedWor
     listed.push({ worktree, top, ...(lock !== undefined && { lock }) });
   }
   return listed;
+}
+
+/** git looks at all worktrees, and gives up at one that another git has begun and was killed before it had checked out anything. */
+function hintFor(complaint: string): string {
+  const [, half] = /failed to read (.*)\/commondir/.exec(complaint) ?? [];
+  if (half === undefined) return "Ask in a git repository, with git 2.36 or newer";
+  return `A git that was making this worktree was killed before anything was in it. If none is at work any more, remove the folder ${half}`;
 }
 
 export async function findWorktree(git: Git, folder: string, name: string): Promise<ListedWorktree | undefined> {

@@ -106,6 +106,16 @@ describe("a worktree", () => {
     assert.deepEqual([sh("git worktree list").split("\n").length, sh("git branch")], [1, "* main"]);
   });
 
+  it("whose git was killed half way is named with the folder to remove", async () => {
+    const { root, workspace, sh } = scene();
+    const half = join(root, ".git/worktrees/half");
+    sh(`mkdir -p ${half} && touch ${half}/commondir && echo ${root}/half/.git > ${half}/gitdir && cp .git/HEAD ${half}/HEAD`);
+    await assert.rejects(listWorktrees(createGit(workspace, signal), root), ({ hint }: { hint?: string }) => {
+      assert.match(hint ?? "", /killed before anything was in it.*remove the folder .*\.git\/worktrees\/half$/);
+      return true;
+    });
+  });
+
   it("that cannot be made leaves no branch, and none of the user's is taken", async () => {
     const { workspace, sh } = scene(
       "mkdir -p .outrider/worktrees && touch .outrider/worktrees/file && git branch outrider/taken",
