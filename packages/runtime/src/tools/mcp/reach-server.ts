@@ -4,7 +4,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { failureOf, httpStatusOf, isProtocolRefusal } from "./connect-failure.ts";
 import { createClient, type ProtocolEra } from "./create-client.ts";
 import type { HttpConfig, ReachOptions } from "./reach-options.ts";
-import { sameOriginFetch } from "./same-origin-fetch.ts";
+import { createSameOriginFetch } from "./same-origin-fetch.ts";
 import { olderStreamFetch } from "./older-stream.ts";
 import type { McpServerConfig } from "./server-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -85,7 +85,7 @@ async function transportOf(
     case "sse": {
       const { SSEClientTransport, StreamableHTTPClientTransport } = await import("./official-client.ts");
       const { authorizedFetch } = await import("./auth/authorized-fetch.ts");
-      const fetch = await authorizedFetch(boundedFetch(sameOriginFetch), config, options);
+      const fetch = await authorizedFetch(boundedFetch(createSameOriginFetch()), config, options);
       const shared = { requestInit: { headers: await headersOf(name, config, options) }, fetch };
       const url = new URL(config.url);
       if (type === "sse") {
