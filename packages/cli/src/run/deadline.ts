@@ -1,6 +1,6 @@
 import { exitCodes } from "../exit-codes.ts";
 import { duration, spokenDuration } from "../flags/numbers.ts";
-import { patience } from "./patience.ts";
+import { afterPatience } from "./patience.ts";
 import { StoppedEarly } from "./signals.ts";
 
 /** How long a run may take to end by itself after its deadline, which it cannot when nobody reads its output. */
@@ -17,18 +17,21 @@ export interface Deadline {
 
 /** Runs from this call on: a prompt that never ends counts too. */
 export function startDeadline(text: string | undefined): Deadline {
-  let timer: NodeJS.Timeout | undefined;
+  let close = (): void => {};
   let rejectEarly: (reason: StoppedEarly) => void = () => {};
   const early = new Promise<never>((_, reject) => {
     rejectEarly = reject;
   });
   early.catch(() => {}); // the preparation hears it; later nobody needs to
-  const deadline: Deadline = { stop: undefined, exitCode: exitCodes.cancelled, early, close: () => clearTimeout(timer) };
+  const deadline: Deadline = { stop: undefined, exitCode: exitCodes.cancelled, early, close: () => close() };
   const pass = (): void => {
-    timer = setTimeout(() => process.exit(deadline.exitCode), patience(patienceMs));
+    close = afterPatience(patienceMs, () => process.exit(deadline.exitCode));
     if (deadline.stop) deadline.stop();
     else rejectEarly(new StoppedEarly(`Stopped: ${spokenDuration(text)} have passed (--deadline)`, "deadline"));
   };
-  if (text !== undefined) timer = setTimeout(pass, duration("--deadline", text));
+  if (text !== undefined) {
+    const timer = setTimeout(pass, duration("--deadline", text));
+    close = () => clearTimeout(timer);
+  }
   return deadline;
 }

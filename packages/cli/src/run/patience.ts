@@ -1,9 +1,16 @@
-import { availableParallelism, loadavg } from "node:os";
+const parts = 16;
 
-const mostTimes = 4;
-
-/** How long something may take that should take `ms`: longer on a machine that has much more to do than it can, where a run that is nearly done must not be left without its result. */
-export function patience(ms: number): number {
-  const waiting = (loadavg()[0] ?? 0) / availableParallelism();
-  return ms * Math.min(mostTimes, Math.max(1, waiting / 2));
+/**
+ * Calls back after `ms` in which this process was free to work. The time is counted in parts: where the machine has so much to do that
+ * timers come late, each part is longer, and a run that is nearly done is not left without its result. Answers how to stop it.
+ */
+export function afterPatience(ms: number, then: () => void): () => void {
+  let left = parts;
+  const next = (): void => {
+    if (left-- === 0) return then();
+    timer = setTimeout(next, ms / parts);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  next();
+  return () => clearTimeout(timer);
 }

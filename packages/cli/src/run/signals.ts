@@ -1,5 +1,5 @@
 import { exitCodes } from "../exit-codes.ts";
-import { patience } from "./patience.ts";
+import { afterPatience } from "./patience.ts";
 
 /**
  * How long a run may take to end by itself after a signal; then it is ended. Two seconds are promised, and ending its processes takes time
@@ -38,10 +38,10 @@ export interface SignalWatch {
 
 /** First signal: stop the run, which then ends in its own way. Second Ctrl-C, or a run that does not end: leave. */
 export function watchSignals(exitCode: number): SignalWatch {
-  let timer: NodeJS.Timeout | undefined;
+  let stay = (): void => {};
   const leave = (code: () => number, afterMs: number): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => process.exit(code()), afterMs);
+    stay();
+    stay = afterPatience(afterMs, () => process.exit(code()));
   };
   let first: NodeJS.Signals | undefined;
   let insisted = false;
@@ -55,7 +55,7 @@ export function watchSignals(exitCode: number): SignalWatch {
     }
     if (first) return;
     first = signal;
-    leave(() => watch.exitCode, patience(patienceMs));
+    leave(() => watch.exitCode, patienceMs);
     if (watch.stop) watch.stop();
     else rejectEarly(new StoppedEarly(`Stopped by ${signal}`, "signal", signal));
   };
@@ -77,7 +77,7 @@ export function watchSignals(exitCode: number): SignalWatch {
       return insisted;
     },
     settle() {
-      clearTimeout(timer);
+      stay();
       settled = true;
     },
   };
