@@ -3,16 +3,17 @@ import type { CommandSummary } from "../../commands/command.ts";
 import { toMessages } from "../../journal/transcript.ts";
 import type { ReadOptions, SessionStore } from "../../journal/store.ts";
 import type { Message, UserMessage } from "../../protocol/content.ts";
-import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
 import type { AcceptedPrompt, WaitingPrompt } from "../../session/prompts/session-turns.ts";
 import type { Trajectory } from "../atif/atif.ts";
+import { Audiences, type Followed } from "./audiences.ts";
 import { type Client, may } from "./client.ts";
-import { Counts } from "./counts.ts";
-import { OpenQuestions } from "./open-questions.ts";
-import { SessionChannel, type Watcher } from "./session-channel.ts";
+import { ClientQuotas } from "./client-quotas.ts";
+import { commandsOf, modelNamesOf, modeOf } from "./folder-facts.ts";
+import type { Watcher } from "./session-channel.ts";
 import type { SessionRecords } from "./session-records.ts";
 import {
   checkMode,
@@ -41,42 +42,31 @@ export type ServedOptions = {
 type Begun = { readonly held: HeldSession; readonly isNew: boolean };
 type Copy = { readonly id: string; readonly at: number | undefined; readonly name: string | undefined };
 
-type Served = { readonly session: InteractiveSession; readonly questions: OpenQuestions };
-
 /** The sessions of the server as its clients see them: each sees its own, and what its token gives. */
 export class ServedSessions {
   readonly #options: ServedOptions;
   readonly #store: SessionStore;
-  readonly #channels = new Map<string, SessionChannel>();
-  readonly #served = new Map<string, Served>();
-  /** How many watch each session who may answer its questions. */
-  readonly #answerers = new Map<string, number>();
+  readonly #audiences: Audiences;
+  readonly #quotas = new ClientQuotas();
   /** By id: what is being begun. */
   readonly #beginning = new Map<string, Promise<unknown>>();
-  /** By name of a client: sessions that are being begun, and prompts without an outcome. */
-  readonly #coming = new Counts();
-  readonly #prompts = new Counts();
-  #isDraining = false;
 
   constructor(options: ServedOptions) {
     this.#options = options;
     const { store } = options.host;
     if (!store) throw new RuntimeError("usage", "A server needs a host whose sessions are stored");
     this.#store = store;
+    const { permissionWaitMs, maxReplay, warn } = options;
+    this.#audiences = new Audiences({ store, permissionWaitMs, maxReplay, warn });
   }
 
   /** Open ones, and prompts that have no outcome yet. */
   get counts(): { readonly open: number; readonly prompts: number; readonly watchers: number } {
-    const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, number) => total + number, 0);
-    return {
-      open: this.#options.host.size,
-      prompts: this.#promptsOf(),
-      watchers: sum([...this.#channels.values()].map(({ size }) => size)),
-    };
+    return { open: this.#options.host.size, prompts: this.#promptsOf(), watchers: this.#audiences.watchers };
   }
 
   get isDraining(): boolean {
-    return this.#isDraining;
+    return this.#quotas.isDraining;
   }
 
   /** With an id that exists already and is the client's own, that session: whoever asks twice gets one. */
@@ -114,7 +104,7 @@ export class ServedSessions {
     records.add({ id, owner: client.name, wish: checked }); // before it exists: after a crash nobody else sees it
     try {
       const held = await host.create({ ...toRequest(checked, defaults, own), session: { type: "new", id } });
-      return { held: this.#serve(held), isNew: true };
+      return { held: this.#audiences.follow(held), isNew: true };
     } catch (error) {
       records.remove(id);
       throw error;
@@ -137,7 +127,7 @@ export class ServedSessions {
     records.add({ id, owner: client.name, wish });
     try {
       const held = await host.fork(from, { ...toRequest(wish, defaults, own), id, at });
-      return { held: this.#serve(held), isNew: true };
+      return { held: this.#audiences.follow(held), isNew: true };
     } catch (error) {
       records.remove(id);
       throw error;
@@ -152,12 +142,12 @@ export class ServedSessions {
   /** Opens it where it is not open. The caller releases it. */
   async hold(client: Client, id: string): Promise<HeldSession> {
     await this.#checkSeen(client, id);
-    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
+    this.#quotas.checkOpen();
     const { host, records, defaults } = this.#options;
-    if (await host.opened(id)) return this.#serve(await host.open(id));
+    if (await host.opened(id)) return this.#audiences.follow(await host.open(id));
     const wish = records.get(id)?.wish ?? {};
     const request = toRequest(wish, defaults, await this.#ownMode(wish.cwd));
-    return this.#serve(await host.open(id, request));
+    return this.#audiences.follow(await host.open(id, request));
   }
 
   /** May this client put the session into this mode, and have it ask this model? */
@@ -171,11 +161,9 @@ export class ServedSessions {
     checkMode(permissionMode, client, await this.#ownMode(this.#options.records.get(id)?.wish.cwd));
   }
 
-  /** The mode of a session in this folder of which nobody wishes any: the server's flag says it, or the settings that hold there. */
   async #ownMode(cwd: string | undefined): Promise<OwnMode> {
     const { host, defaults } = this.#options;
-    const { permissionMode: mode = "default" } = (await host.plan({ cwd })).options;
-    return { mode, mayBypass: defaults.options?.permissions?.mayBypass ?? false };
+    return await modeOf(host, cwd, defaults.options?.permissions?.mayBypass ?? false);
   }
 
   /** Does something with an open session, and lets go of it. */
@@ -189,10 +177,10 @@ export class ServedSessions {
   }
 
   /** The session where it is open; a look at it opens nothing. Refused with `not-found` where the client sees none of this id. */
-  async look(client: Client, id: string): Promise<Served | undefined> {
+  async look(client: Client, id: string): Promise<Followed | undefined> {
     await this.#checkSeen(client, id);
     const session = await this.#options.host.opened(id);
-    const served = this.#served.get(id);
+    const served = this.#audiences.of(id);
     return session && served?.session === session ? served : undefined;
   }
 
@@ -214,26 +202,14 @@ export class ServedSessions {
   /** What a prompt that begins with a slash may start, in the first folder of the client. */
   async commands(client: Client): Promise<readonly CommandSummary[]> {
     const { host, roots, defaults, warn } = this.#options;
-    const { cwd } = checkWish({}, client, { roots, defaults });
-    const [{ toOptions }, { listCommands }] = await Promise.all([
-      import("../../hosting/open-session.ts"),
-      import("../../session/prompts/session-commands.ts"),
-    ]);
-    return listCommands(await toOptions(await host.plan({ cwd }), { warn }));
+    return await commandsOf(host, checkWish({}, client, { roots, defaults }).cwd, warn);
   }
 
   /** What a client may name beside models, in its first folder. */
   async modelNames(client: Client): Promise<string[]> {
     if (!may(client, "drive")) return [];
     const { host, roots, defaults } = this.#options;
-    const { cwd } = checkWish({}, client, { roots, defaults });
-    const [{ options, resolved }, { mainAgents }, { modelNames }] = await Promise.all([
-      host.plan({ cwd }),
-      import("../../hosting/main-agent.ts"),
-      import("../dialects/dialect-host.ts"),
-    ]);
-    const agents = mainAgents(options).map(({ name }) => name);
-    return modelNames({ agents, profiles: Object.keys(resolved.settings.provider.providers) });
+    return await modelNamesOf(host, checkWish({}, client, { roots, defaults }).cwd);
   }
 
   /** All that is stored of it as ATIF, with what it cost; undefined before its first step. */
@@ -308,12 +284,9 @@ export class ServedSessions {
     }
   }
 
-  /** One more prompt of this client is at work, whosever session it is for. Throws where it may have no more; answers how to say that it is over. */
-  beginPrompt({ name, limits: { prompts: most } }: Client): () => void {
-    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
-    if (most !== undefined && this.#prompts.of(name) >= most)
-      throw new RuntimeError("limit-reached", `${most} prompts of ${name} are at work already`, { retryable: true });
-    return this.#prompts.add(name);
+  /** One more prompt of this client is at work, whosever session it is for; answers how to say that it is over. */
+  beginPrompt(client: Client): () => void {
+    return this.#quotas.beginPrompt(client);
   }
 
   async rename(client: Client, id: string, name: string): Promise<void> {
@@ -328,8 +301,7 @@ export class ServedSessions {
     await host.close(id);
     if (await this.#store.has(id)) await remove(id);
     records.remove(id);
-    this.#channels.get(id)?.end(new RuntimeError("not-found", `Session ${id} was removed`));
-    this.#channels.delete(id);
+    this.#audiences.end(id, new RuntimeError("not-found", `Session ${id} was removed`));
   }
 
   /** Tells the watcher what happens in the session, also after it was closed and opened again, until the signal comes. */
@@ -341,25 +313,17 @@ export class ServedSessions {
     const served = await this.look(client, id);
     const now = served?.session.storedSeq ?? (after === undefined ? (await this.stored(client, id)).seq : 0);
     if (signal.aborted) return;
-    const goAway = this.attend(client, id);
-    const channel = this.#channelOf(id);
-    const leave = (): void => {
-      goAway();
-      if (channel.size === 0 && !this.#served.has(id) && this.#channels.get(id) === channel) this.#channels.delete(id);
-    };
-    const watching = channel.add(watcher, { after, now, signal }); // hears the signal first
-    signal.addEventListener("abort", leave, { once: true });
-    await watching;
+    await this.#audiences.watch(id, { watcher, after, signal, now, goAway: this.attend(client, id) });
   }
 
   /** No new prompts; those at work go on. */
   drain(): void {
-    this.#isDraining = true;
+    this.#quotas.drain();
   }
 
   /** Everybody who watches is told why nothing more comes. */
   end(reason: RuntimeError): void {
-    for (const channel of this.#channels.values()) channel.end(reason);
+    this.#audiences.endAll(reason);
   }
 
   /** Of a session that the client sees and that is not open: its last stored event, and the prompts that were accepted and have not begun. */
@@ -372,26 +336,13 @@ export class ServedSessions {
 
   /** The client hears of questions from here on: they wait for it, where it may answer. Answers how to say that it has gone. */
   attend(client: Client, id: string): () => void {
-    if (!may(client, "approve")) return () => {};
-    let isHere = true;
-    this.#count(id, 1);
-    return () => {
-      if (isHere) this.#count(id, -1);
-      isHere = false;
-    };
-  }
-
-  #count(id: string, change: 1 | -1): void {
-    const left = (this.#answerers.get(id) ?? 0) + change;
-    if (left > 0) this.#answerers.set(id, left);
-    else this.#answerers.delete(id);
-    this.#served.get(id)?.questions.attendanceChanged();
+    return may(client, "approve") ? this.#audiences.attend(id) : () => {};
   }
 
   /** Prompts without an outcome. */
   #promptsOf(): number {
     let count = 0;
-    for (const { session } of this.#served.values()) {
+    for (const [, { session }] of this.#audiences.open) {
       count += (session.isExecuting() ? 1 : 0) + session.inbox.filter(({ isHeld }) => !isHeld).length;
     }
     return count;
@@ -410,48 +361,9 @@ export class ServedSessions {
     return may(client, "admin") || owner === client.name || (client.of?.includes(owner) ?? false);
   }
 
-  /** Where the client may have one more open: those that are being begun count too. */
   async #withRoom(client: Client, begin: () => Promise<Begun>): Promise<Begun> {
-    if (this.#isDraining) throw new RuntimeError("closed", "The server is ending", { retryable: true });
-    const { sessions: most } = client.limits;
-    if (most === undefined) return await begin();
-    const own = [...this.#served.keys()].filter((id) => this.#options.records.get(id)?.owner === client.name);
-    if (own.length + this.#coming.of(client.name) >= most)
-      throw new RuntimeError("limit-reached", `${most} sessions of ${client.name} are open already`, { retryable: true });
-    const end = this.#coming.add(client.name);
-    try {
-      return await begin();
-    } finally {
-      end();
-    }
-  }
-
-  /** Follows a session from its opening to its end, once. */
-  #serve(held: HeldSession): HeldSession {
-    const { id, session } = held;
-    if (this.#served.get(id)?.session === session) return held;
-    const questions = new OpenQuestions(session, {
-      waitMs: this.#options.permissionWaitMs,
-      isAttended: () => this.#answerers.has(id),
-    });
-    this.#served.set(id, { session, questions });
-    this.#channelOf(id)
-      .follow(session, (event) => questions.follow(event))
-      .catch((error: unknown) => this.#options.warn(`Session ${id} cannot be watched: ${toRuntimeError(error).message}`))
-      .finally(() => {
-        questions.close();
-        if (this.#served.get(id)?.session === session) this.#served.delete(id);
-        if (this.#channels.get(id)?.size === 0) this.#channels.delete(id);
-      });
-    return held;
-  }
-
-  #channelOf(id: string): SessionChannel {
-    let channel = this.#channels.get(id);
-    if (!channel) {
-      channel = new SessionChannel({ id, store: this.#store, maxReplay: this.#options.maxReplay });
-      this.#channels.set(id, channel);
-    }
-    return channel;
+    const owned = (): number =>
+      this.#audiences.open.filter(([id]) => this.#options.records.get(id)?.owner === client.name).length;
+    return await this.#quotas.withRoom(client, owned, begin);
   }
 }
