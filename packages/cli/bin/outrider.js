@@ -15,16 +15,40 @@ const { code: cachedData, extent } = whole ? { code: whole } : require("./keep-c
 const script = new vm.Script(source, { filename, cachedData });
 const isRejected = script.cachedDataRejected === true;
 if (!whole || isRejected) require("./keep-code.js").keepCode(script, place, isRejected ? undefined : extent);
+/** Kept for a run that has used up its descriptors: without one, what says so could not be read either. */
+let spare = openSpare();
 // Code that is run this way cannot import what is an ES module (ripgrep's package) without a warning on stderr: it is done here.
 script.runInThisContext()(require, readPart, (name) => import(name));
 
 /** What one of the other files of the command holds; most runs need few of them, or none. */
 function readPart(name) {
+  try {
+    return readNow(name);
+  } catch (error) {
+    if (spare === undefined || (error.code !== "EMFILE" && error.code !== "ENFILE")) throw error;
+    fs.closeSync(spare);
+    try {
+      return readNow(name);
+    } finally {
+      spare = openSpare();
+    }
+  }
+}
+
+function readNow(name) {
   if (!parts) {
     const file = `${placeOf("parts")}.bin`;
     parts = require("./read-parts.js").openParts(folder, file, readOwn(file));
   }
   return parts(name);
+}
+
+function openSpare() {
+  try {
+    return fs.openSync(filename);
+  } catch {
+    return undefined; // a run that has only one more than it needs
+  }
 }
 
 /** One file of each kind per program, version and machine; V8 itself refuses what another V8, or other flags, have written. */

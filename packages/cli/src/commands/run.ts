@@ -281,6 +281,7 @@ async function explain(outcome: Outcome, { session, flags, denied, stoppedBy, is
   else if (outcome.type !== "completed")
     complain((await import("../terminal/stop-words.ts")).stopWords(outcome, { flags, signal: stoppedBy() }));
   else if (denied.length === 0 && !isPlace) return;
+  if (outcome.type === "failed" && outcome.error.code === "storage-failed") return; // it is not
   const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
   if (location) say(`The whole run is recorded in ${location}\n`);
 }

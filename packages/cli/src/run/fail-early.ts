@@ -42,10 +42,15 @@ export async function failEarly(thrown: unknown, wanted: EarlyWish, begun?: CiRu
   return code;
 }
 
-/** What the system says of a place: the folder in which the command was started is removed, or one for its own files cannot be made. */
+/** What the system says of a place: the folder in which the command was started is removed, one for its own files cannot be made, or none is left to open a file with. */
 function ofPlace(thrown: unknown): RuntimeError | undefined {
   if (!(thrown instanceof Error)) return undefined;
-  const { syscall, path } = thrown as NodeJS.ErrnoException; // looked at only
+  const { syscall, path, code } = thrown as NodeJS.ErrnoException; // looked at only
+  if (code === "EMFILE" || code === "ENFILE")
+    return new RuntimeError("storage-failed", thrown.message, {
+      cause: thrown,
+      hint: "Raise the limit of open files (ulimit -n), or run fewer sessions at once",
+    });
   if (syscall === "mkdir")
     return new RuntimeError("storage-failed", `The folder ${path} cannot be made: ${thrown.message}`, {
       cause: thrown,
