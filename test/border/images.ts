@@ -1,5 +1,4 @@
-import { deflateSync } from "node:zlib";
-import { crc32 } from "../../packages/runtime/src/model/sendable/inspect-image.ts";
+import { crc32, deflateSync } from "node:zlib";
 
 /** A PNG of one colour, or of noise that does not get smaller. Base64. */
 export function png(width: number, height: number, { noise = false }: { noise?: boolean } = {}): string {

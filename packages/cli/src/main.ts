@@ -1,9 +1,9 @@
-import { isatty } from "node:tty";
 import { claimProcess } from "@outrider/runtime/host";
 import { type Arguments, parseArguments, peekFlag } from "./flags/args.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { isSdk } from "./run/sdk-host.ts";
 import { isSubcommand, subcommands } from "./subcommands.ts";
+import { isTerminal } from "./terminal/is-terminal.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -39,7 +39,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 /** Nothing to run, and a person at the terminal. */
 function isConversation({ positionals, flags }: Arguments): boolean {
-  return positionals.length === 0 && !flags.print && flags["output-format"] === undefined && isatty(0) && isatty(1);
+  return positionals.length === 0 && !flags.print && flags["output-format"] === undefined && isTerminal(0) && isTerminal(1);
 }
 
 async function print(text: string): Promise<number> {

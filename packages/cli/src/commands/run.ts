@@ -1,5 +1,4 @@
 import { fstatSync } from "node:fs";
-import { isatty } from "node:tty";
 import { type AgentEvent, type InteractiveSession, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
 import {
   LineOutput,
@@ -27,6 +26,7 @@ import { type Prompt, readPrompt } from "../request/prompt.ts";
 import { complain, say } from "../run/say.ts";
 import { watchSignals } from "../run/signals.ts";
 import type { Ending } from "../terminal/ending.ts";
+import { isTerminal } from "../terminal/is-terminal.ts";
 import type { Progress } from "../terminal/progress.ts";
 
 /** The one-shot command: one prompt in, one result out, one exit code that agrees with it. */
@@ -175,7 +175,7 @@ async function runSession({
       const { tellUnwritten } = await import("../run/unread-answer.ts");
       complain(tellUnwritten(session.id, { why: output.failure.message, isKept: !flags["no-session-persistence"] }));
     }
-    if (!isFramed && !flags.quiet && !isatty(1) && fstatSync(1).isCharacterDevice())
+    if (!isFramed && !flags.quiet && !isTerminal(1) && fstatSync(1).isCharacterDevice())
       (await import("../run/unread-answer.ts")).tellUnread(session.id, complain);
     // JSON has it in its result.
     if (formatName(flags["output-format"]) === "text") for (const place of outcome.masked ?? []) complain(place);
@@ -245,7 +245,7 @@ function isTold(flags: FlagValues): boolean {
 async function showProgress(flags: FlagValues): Promise<Progress | undefined> {
   const { CI, TERM } = process.env;
   // Frames on the same terminal and a moving line would write into each other.
-  const isWatched = isatty(2) && !CI && (isTold(flags) || !isatty(1)) && !flags.quiet;
+  const isWatched = isTerminal(2) && !CI && (isTold(flags) || !isTerminal(1)) && !flags.quiet;
   const verbose = (flags.verbose ?? false) && formatName(flags["output-format"]) === "text" && isTold(flags); // else it is about frames
   if (!isWatched && !verbose) return undefined;
   const [{ startProgress }, { isColoured }] = await Promise.all([

@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs";
-import { isatty } from "node:tty";
 import { type ImagePart, RuntimeError } from "@outrider/runtime";
 import { refuseSlip } from "../flags/args.ts";
+import { isTerminal } from "../terminal/is-terminal.ts";
 
 /** Standard input above this is refused. */
 const maxStdinBytes: number = 10 * 1024 * 1024;
@@ -100,7 +100,7 @@ function stdinKind(): Readable | "terminal" | "none" {
     const stat = fstatSync(0);
     if (stat.isFile()) return "file";
     if (stat.isFIFO() || stat.isSocket()) return "pipe";
-    return isatty(0) ? "terminal" : "none";
+    return isTerminal(0) ? "terminal" : "none";
   } catch {
     return "none"; // closed
   }

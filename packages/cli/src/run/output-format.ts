@@ -1,4 +1,3 @@
-import { isatty } from "node:tty";
 import type { AtifVersion } from "@outrider/runtime/atif";
 import { type InteractiveSession, RuntimeError, type SessionOptions } from "@outrider/runtime";
 import {
@@ -13,6 +12,7 @@ import {
 import type { createBasicFormat, createCalibanFormat } from "@outrider/runtime/admin";
 import type { McpServerState } from "@outrider/runtime/mcp";
 import type { FlagValues } from "../flags/flags.ts";
+import { isTerminal } from "../terminal/is-terminal.ts";
 
 export type FormatFacts = {
   readonly flags: FlagValues;
@@ -32,7 +32,7 @@ export type FormatFacts = {
 /** The encoder that the flags ask for, with the trajectory beside it when one is to be written. */
 export async function createOutputFormat(facts: FormatFacts): Promise<OutputFormat> {
   const { flags, options } = facts;
-  const format = isatty(1)
+  const format = isTerminal(1)
     ? (await import("../terminal/terminal-text.ts")).forTerminal(await chooseFormat(facts))
     : await chooseFormat(facts);
   if (flags.trajectory === undefined && flags.report === undefined) return format;

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { RuntimeError } from "../protocol/errors.ts";
 import { toStorageFailure } from "./storage-failure.ts";
+import { crc32 } from "../util/crc32.ts";
 
 /** What one checksum is over. */
 export const blockSize: number = 1 << 18;
@@ -73,7 +74,7 @@ export class CheckedBlocks {
   #read(file: number, number: number, buffer: Buffer): Buffer | undefined {
     const start = number * blockSize;
     const bytes = buffer.subarray(0, Math.min(blockSize, this.#length - start));
-    return readFully(file, bytes, start) === bytes.length && checksumOf(bytes) === this.checksums[number] ? bytes : undefined;
+    return readFully(file, bytes, start) === bytes.length && crc32(bytes) === this.checksums[number] ? bytes : undefined;
   }
 
   #withFile<T>(use: (file: number) => T): T {
@@ -92,8 +93,7 @@ export class CheckedBlocks {
 /** The checksums of bytes that begin where a block does. */
 export function blockChecksums(bytes: Buffer): number[] {
   const checksums: number[] = [];
-  for (let start = 0; start < bytes.length; start += blockSize)
-    checksums.push(checksumOf(bytes.subarray(start, start + blockSize)));
+  for (let start = 0; start < bytes.length; start += blockSize) checksums.push(crc32(bytes.subarray(start, start + blockSize)));
   return checksums;
 }
 
@@ -103,8 +103,4 @@ export function readFully(file: number, bytes: Buffer, from: number): number {
   for (let read = -1; filled < bytes.length && read !== 0; filled += read)
     read = readSync(file, bytes, filled, bytes.length - filled, from + filled);
   return filled;
-}
-
-function checksumOf(bytes: Buffer): number {
-  return process.getBuiltinModule("node:zlib").crc32(bytes);
 }

@@ -4,6 +4,7 @@ import { sealLength, writeSeal } from "./seal-lines.ts";
 import { type StoredLine, toEvent } from "./sealed-line.ts";
 import type { ForkOrigin } from "./store.ts";
 import { forkEvent } from "./summary.ts";
+import { crc32 } from "../util/crc32.ts";
 
 export type ForkedLines = {
   readonly lines: LineTable;
@@ -23,7 +24,6 @@ const partSize: number = 1 << 20;
  * parsed: somebody waits for the fork of a long session.
  */
 export function* forkLines({ lines, count, sourceId, newId, copy }: ForkedLines): Generator<Buffer> {
-  const { crc32 } = process.getBuiltinModule("node:zlib");
   const origin: ForkOrigin = { sessionId: sourceId, seq: lines.seqAt(count - 1) };
   const idBytes = Buffer.from(newId, "latin1");
   const room = idBytes.length + sealLength + 1;

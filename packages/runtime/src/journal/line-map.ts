@@ -3,6 +3,7 @@ import { CheckedBlocks } from "./checked-blocks.ts";
 import type { LineColumns } from "./line-table.ts";
 import type { KeptConversation } from "./store.ts";
 import { logSuffix } from "./store-place.ts";
+import { crc32 } from "../util/crc32.ts";
 
 declare const OUTRIDER_VERSION: string;
 
@@ -37,7 +38,6 @@ export const mapFormat = 2;
 export function readLineMap(path: string): MappedLines | undefined {
   try {
     const map = readFileSync(mapPathOf(path));
-    const { crc32 } = process.getBuiltinModule("node:zlib");
     const bodyEnd = map.length - 4;
     if (map.readUInt32LE(bodyEnd) !== crc32(map.subarray(0, bodyEnd))) return undefined;
     const headEnd = map.indexOf(lineFeed) + 1;

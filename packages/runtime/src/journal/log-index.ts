@@ -6,6 +6,7 @@ import { listSessions } from "./maintain-store.ts";
 import { emptyChain, type LogPosition } from "./recover.ts";
 import type { SummariesOptions } from "./store.ts";
 import type { StorePlace } from "./store-place.ts";
+import { crc32 } from "../util/crc32.ts";
 
 /** What a log was like when it was read last, and what was made of it. */
 type Entry<Draft> = LogPosition & { size: number; modifiedAt: number; summary: Draft };
@@ -47,7 +48,7 @@ export async function digestLogs<Draft>(
     }
   }
   const json = JSON.stringify(sessions);
-  if (json !== JSON.stringify(known)) writeIndex(path, { version: 1, crc: checksum(json), sessions: json });
+  if (json !== JSON.stringify(known)) writeIndex(path, { version: 1, crc: crc32(json), sessions: json });
   return Object.entries(sessions);
 }
 
@@ -77,14 +78,10 @@ async function digestLog<Draft>({ id, path, known, read }: Digesting<Draft>): Pr
 function readIndex<Draft>(path: string): Entries<Draft> {
   try {
     const { version, crc, sessions } = JSON.parse(readFileSync(path, "utf8")) as Index; // what is none is found out here
-    return version === 1 && crc === checksum(sessions) ? (JSON.parse(sessions) as Entries<Draft>) : {};
+    return version === 1 && crc === crc32(sessions) ? (JSON.parse(sessions) as Entries<Draft>) : {};
   } catch {
     return {};
   }
-}
-
-function checksum(text: string): number {
-  return process.getBuiltinModule("node:zlib").crc32(text);
 }
 
 /** The last writer wins: each of them wrote the truth. A folder that cannot be written to is listed all the same. */

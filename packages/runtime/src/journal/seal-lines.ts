@@ -1,4 +1,5 @@
 import { RuntimeError } from "../protocol/errors.ts";
+import { crc32 } from "../util/crc32.ts";
 
 /** Bytes of a line. Long texts are kept elsewhere, so that no line comes near; what is longer is no line of ours and is not held in memory. */
 export const longestLine: number = 128 << 20;
@@ -13,7 +14,6 @@ export const sealLength: number = key.length + 8 + `"}`.length;
 
 /** Seals events after the line whose checksum is `previous`, 0 at the beginning. */
 export function sealLines(jsons: readonly string[], previous: number): { bytes: Buffer; crc: number } {
-  const { crc32 } = process.getBuiltinModule("node:zlib");
   const parts: Buffer[] = [];
   let crc = previous;
   for (const json of jsons) {

@@ -1,3 +1,4 @@
+import { crc32 } from "../util/crc32.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { AgentEvent } from "../protocol/events.ts";
 import { key, sealLength } from "./seal-lines.ts";
@@ -98,16 +99,12 @@ export function readSealed(
 ): SealedLine | "unsealed" | "damaged" {
   const bodyEnd = end - sealLength;
   if (bodyEnd <= start || !text.startsWith(key, bodyEnd)) return "unsealed";
-  crc32 ??= process.getBuiltinModule("node:zlib").crc32;
   // A view made like this takes half as long as `subarray`, which is most of what a line takes.
   const crc = crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, bodyEnd - start), previous);
   if (fromHex(text, bodyEnd + key.length) !== crc || !text.startsWith(`"}`, end - 2)) return "damaged";
   const line = toStoredLine({ bytes, text }, start, bodyEnd);
   return line ? { line, crc } : "damaged";
 }
-
-/** Looked up once, as it is asked for thousands of times. */
-let crc32: typeof import("node:zlib").crc32 | undefined;
 
 /** How our lines begin, up to the name of their type. A checksum vouches for the rest of such a line; any other is parsed to see what it is. */
 const head = /\{"seq":\d{1,15},"at":"[^"\\]*","sessionId":"[^"\\]*"(?:,"turnId":"[^"\\]*")?,"type":"(?=[a-z.-]+")/y;

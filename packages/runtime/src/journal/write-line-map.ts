@@ -5,6 +5,7 @@ import { type IntactLines, readIntactLines } from "./intact-lines.ts";
 import { type MapHead, mapFormat, mapPathOf, mapVersion } from "./line-map.ts";
 import { LineTable } from "./line-table.ts";
 import { createStoredEvents } from "./stored-events.ts";
+import { crc32 } from "../util/crc32.ts";
 
 /** For the next one who goes on with this session. A map that cannot be written is none; the log does not need it. */
 export function writeLineMap(path: string): void {
@@ -27,7 +28,7 @@ export function writeLineMap(path: string): void {
       Buffer.from(kept ? JSON.stringify(kept) : ""),
     ]);
     const checksum = Buffer.alloc(4);
-    checksum.writeUInt32LE(process.getBuiltinModule("node:zlib").crc32(map));
+    checksum.writeUInt32LE(crc32(map));
     replaceFileSync(mapPathOf(path), Buffer.concat([map, checksum]));
   } catch {
     // The next one who comes reads the log.

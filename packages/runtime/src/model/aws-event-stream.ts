@@ -1,6 +1,7 @@
 import { type ErrorCode, RuntimeError } from "../protocol/errors.ts";
 import type { Framing, Payload } from "./framing.ts";
 import { excerpt, redact } from "./http-error.ts";
+import { crc32 } from "../util/crc32.ts";
 
 /**
  * AWS's binary event stream as Bedrock sends it: each message wraps one JSON payload of the model's own wire in base64.
@@ -136,10 +137,6 @@ function fieldOf(body: string, name: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function crc32(bytes: Buffer): number {
-  return process.getBuiltinModule("node:zlib").crc32(bytes);
 }
 
 function broken(what: string, cause?: unknown): RuntimeError {

@@ -1,3 +1,5 @@
+import { crc32 } from "../../util/crc32.ts";
+
 /** What the bytes of an image say: the type they really have and its size in pixels, or why no model can look at it. */
 export type ImageFacts =
   | { readonly type: "image"; readonly mediaType: ImageType; readonly width: number; readonly height: number }
@@ -157,18 +159,4 @@ function kindOf(bytes: Buffer): string {
 
 function startsWith(bytes: Buffer, signature: string, offset: number = 0): boolean {
   return bytes.toString("latin1", offset, offset + signature.length) === signature;
-}
-
-let table: Int32Array | undefined;
-
-/** As in PNG and gzip; Node has its own only in later versions. */
-export function crc32(bytes: Uint8Array): number {
-  table ??= Int32Array.from({ length: 256 }, (_, index) => {
-    let value = index;
-    for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-    return value;
-  });
-  let crc = -1;
-  for (let at = 0; at < bytes.length; at++) crc = (table[(crc ^ (bytes[at] ?? 0)) & 255] ?? 0) ^ (crc >>> 8);
-  return ~crc >>> 0;
 }

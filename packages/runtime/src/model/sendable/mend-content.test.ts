@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { deflateSync } from "node:zlib";
+import { crc32, deflateSync } from "node:zlib";
 import { images, png } from "../../../../../test/border/images.ts";
 import { isJsonObject } from "../../protocol/content.ts";
-import { crc32, inspectImage } from "./inspect-image.ts";
+import { inspectImage } from "./inspect-image.ts";
 import { mendContent } from "./mend-content.ts";
 import { decodePng, encodePng } from "./png.ts";
 import { toSendableContent } from "./sendable-content.ts";

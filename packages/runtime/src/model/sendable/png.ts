@@ -1,4 +1,4 @@
-import { crc32 } from "./inspect-image.ts";
+import { crc32 } from "../../util/crc32.ts";
 import { maxPixels, type Pixels } from "./pixels.ts";
 
 type Header = { readonly width: number; readonly height: number; readonly depth: number; readonly colour: number };
