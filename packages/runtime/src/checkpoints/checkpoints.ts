@@ -22,7 +22,12 @@ export type CheckpointOptions = FolderOptions & {
   readonly isolation?: "none" | "worktree" | "provider-sandbox";
 };
 
-export type RestoreOptions = { readonly force?: boolean; readonly dryRun?: boolean };
+export type RestoreOptions = {
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+  /** Asked before anything is changed, with the real paths of all that would be; throws where they may not be. */
+  readonly mayChange?: ((paths: readonly string[]) => Promise<void>) | undefined;
+};
 
 export type RewindOptions = {
   readonly dryRun?: boolean;
@@ -115,8 +120,8 @@ export function createCheckpoints(options: CheckpointOptions): Checkpoints {
       lock.release();
     }
   };
-  const restore = (kind: RestoreKind, target: string, { force = false, dryRun = false }: RestoreOptions = {}) => {
-    const run = () => runRestore(folder, { kind, target, force, dryRun, now });
+  const restore = (kind: RestoreKind, target: string, { force = false, dryRun = false, mayChange }: RestoreOptions = {}) => {
+    const run = () => runRestore(folder, { kind, target, force, dryRun, mayChange, now });
     return inOrder(() => (dryRun ? run() : whileIdle(run)));
   };
   /** Background work after a turn keeps the lock for no longer than it takes. */

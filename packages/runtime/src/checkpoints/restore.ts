@@ -21,6 +21,8 @@ export type RestoreRequest = {
   /** Overwrite what somebody else changed in between, and leave alone what cannot be restored. */
   readonly force?: boolean;
   readonly dryRun?: boolean;
+  /** Throws where the files of these real paths may not be changed. */
+  readonly mayChange?: ((paths: readonly string[]) => Promise<void>) | undefined;
   readonly now: () => number;
 };
 
@@ -88,6 +90,7 @@ export async function runRestore(folder: SessionFolder, request: RestoreRequest)
   if (isHindered(plan) && !request.force) return { type: "refused", ...found };
   if (plan.changes.length === 0) return { type: "unchanged", ...found };
   if (request.dryRun) return { type: "planned", ...found };
+  await request.mayChange?.(plan.changes.map(({ path }) => path));
 
   const target = findCheckpoint(history.checkpoints, request.target);
   const sequence = (history.checkpoints.at(-1)?.sequence ?? 0) + 1;

@@ -47,6 +47,11 @@ export function readingOf(realPath: string): Action {
   return { tool: "Read", kind: "look", resource: realPath };
 }
 
+/** The same about changing it. */
+export function editingOf(realPath: string): Action {
+  return { tool: "Edit", kind: "edit", resource: realPath };
+}
+
 /** Where relative patterns start. */
 export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
 

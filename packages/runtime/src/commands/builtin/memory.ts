@@ -14,6 +14,8 @@ export type MemoryGround = {
   readonly by: "user" | "model";
   /** Puts it on the record of a session. */
   readonly note?: ((note: MemoryNote) => void) | undefined;
+  /** Throws where a topic may not be changed, nor the index with it; everybody who is here may when absent. */
+  readonly mayChange?: ((topic: string) => Promise<void>) | undefined;
   /** Topics that were looked at in this session. */
   readonly used?: (() => Promise<readonly string[]>) | undefined;
 };
@@ -75,6 +77,7 @@ async function add(args: string, { store, pending, ground }: Stores): Promise<Co
     ground.note?.({ action: "proposed", topic: record.topic, memoryType: record.type, id: record.id });
     return { success: true, message: `It waits for a person to say yes: /memory approve ${record.id}`, data: record };
   }
+  await ground.mayChange?.(store.check({ type, topic, text }).topic);
   const { entry, deduplicated, indexFull } = await store.append({ type, topic, text });
   if (deduplicated) return { success: true, message: `${entry.topic} says so already`, data: { deduplicated } };
   ground.note?.({ action: "added", topic: entry.topic, memoryType: entry.type });
@@ -93,6 +96,7 @@ async function decide(action: "approve" | "reject", id: string, { store, pending
   if (id === "") return refuse(`memory ${action} takes an ID; memory pending lists them`);
   const record = pending.list().find((known) => known.id === id);
   if (!record) return refuse(`Nothing of the id ${id} waits`);
+  await ground.mayChange?.(record.topic);
   if (action === "approve") await store.append(record);
   await pending.take(id);
   const { topic, type: memoryType } = record;

@@ -7,7 +7,7 @@ import { makeFolder } from "../../util/make-folder.ts";
 import { replaceFile } from "../../util/replace-file.ts";
 
 /** Where a project keeps what later sessions should know, from its top. */
-const memoryFolder = ".outrider/memory";
+export const memoryFolder = ".outrider/memory";
 
 /** Files of the project's memory. None of them may be a link: a repository must not make us write elsewhere. */
 export class MemoryFiles {

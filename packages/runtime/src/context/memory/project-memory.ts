@@ -9,7 +9,7 @@ import {
   normalizedText,
   parseEntry,
 } from "./memory-entry.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { MemoryFiles, memoryFolder } from "./memory-files.ts";
 import { MemoryPolicyEvaluator } from "./memory-policy.ts";
 
 export type ProjectMemoryOptions = {
@@ -93,6 +93,11 @@ export class ProjectMemoryStore {
   show(topic: string): string | undefined {
     return this.#files.read(topicFile(checkTopic(topic))) || undefined;
   }
+}
+
+/** The files that change with an entry of this topic. */
+export function filesOfTopic(root: string, topic: string): string[] {
+  return [indexName, topicFile(topic)].map((name) => join(root, memoryFolder, name));
 }
 
 function topicFile(topic: string): string {

@@ -29,6 +29,7 @@ const chosen = new WeakMap<InteractiveSession<unknown>, { readonly mode: Permiss
 /** The session as commands see it. */
 export function createCommandHost(ground: HostGround): CommandHost {
   const { session, options } = ground;
+  const mayChange = options.promptsFrom === "strangers" ? (paths: readonly string[]) => checkUnasked(session, paths) : undefined;
   return {
     sessionId: session.id,
     cwd: options.cwd,
@@ -100,8 +101,8 @@ export function createCommandHost(ground: HostGround): CommandHost {
     checkpoints: {
       list: () => session.listEditCheckpoints(),
       inspect: (id) => session.inspectEditCheckpoint(id),
-      restore: (id, how) => session.restoreEditCheckpoint(id, how),
-      rollback: (id, how) => session.rollbackEditCheckpoint(id, how),
+      restore: (id, how) => session.restoreEditCheckpoint(id, { ...how, mayChange }),
+      rollback: (id, how) => session.rollbackEditCheckpoint(id, { ...how, mayChange }),
     },
     tasks: {
       list: () => session.listBackgroundTasks(),
@@ -126,14 +127,16 @@ export function createCommandHost(ground: HostGround): CommandHost {
     async executeMemory(args, by) {
       const root = options.memory?.root;
       if (root === undefined) return { success: false, message: "This session has no project memory" };
-      const [{ runMemory }, { MemoryPolicyEvaluator }] = await Promise.all([
+      const [{ runMemory }, { MemoryPolicyEvaluator }, { filesOfTopic }] = await Promise.all([
         import("../../commands/builtin/memory.ts"),
         import("../../context/memory/memory-policy.ts"),
+        import("../../context/memory/project-memory.ts"),
       ]);
       return await runMemory(args, {
         root,
         by,
         policy: new MemoryPolicyEvaluator(options.redactor),
+        mayChange: mayChange && ((topic) => mayChange(filesOfTopic(root, topic))),
         note: (note) => ground.emit({ type: "memory.noted", ...note }),
         used: async () => {
           const notes = (await ground.stored("memory.noted")).filter(({ action }) => action === "used");
@@ -153,6 +156,17 @@ export function createCommandHost(ground: HostGround): CommandHost {
     executeSkillCommandByName: (name, args, how) => session.executeSkillCommandByName(name, args, how),
     getCommandHostAdapters: () => options.commandAdapters ?? {},
   };
+}
+
+/** A command does not know who typed it: where that may be a stranger, it changes the files that rules and the mode let anybody change unasked. */
+async function checkUnasked(session: InteractiveSession<unknown>, paths: readonly string[]): Promise<void> {
+  const { judgeEdits } = await import("../../permissions/judge-edits.ts");
+  const { effect, reason } = await judgeEdits((await session.controls()).policy, paths);
+  if (effect === "allow") return;
+  throw new RuntimeError(
+    "usage",
+    `${reason}, which a command cannot ask for: it does not know who typed it. The command outrider does this on the server`,
+  );
 }
 
 /** What the session does of what commands want done. */

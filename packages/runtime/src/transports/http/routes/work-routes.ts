@@ -3,6 +3,7 @@ import type { Effort } from "../../../model/model.ts";
 import type { PermissionMode } from "../../../protocol/permission.ts";
 import { listCatalog } from "../../../model/list-catalog.ts";
 import { jobGroupsOf } from "../../ws/job-groups.ts";
+import { checkEdits } from "../edit-rights.ts";
 import type { Route } from "../route.ts";
 import * as schemas from "../schemas.ts";
 
@@ -116,9 +117,12 @@ export const workRoutes: readonly Route[] = [
     answers: { 200: { description: "What was done", schema: schemas.anything("Restored") } },
     async handle({ sessions, client, params: { id = "", checkpointId = "" }, body }) {
       const { rollback = false, ...options } = (body ?? {}) as { rollback?: boolean; force?: boolean; dryRun?: boolean }; // it fits the schema
-      const result = await sessions.with(client, id, (session) =>
-        rollback ? session.rollbackEditCheckpoint(checkpointId, options) : session.restoreEditCheckpoint(checkpointId, options),
-      );
+      const result = await sessions.with(client, id, (session) => {
+        const judged = { ...options, mayChange: (paths: readonly string[]) => checkEdits(client, session, paths) };
+        return rollback
+          ? session.rollbackEditCheckpoint(checkpointId, judged)
+          : session.restoreEditCheckpoint(checkpointId, judged);
+      });
       return { status: 200, body: result };
     },
   },
