@@ -2,6 +2,9 @@ import type { SyntaxNode } from "unbash";
 import type { ScriptNumbers } from "./script-numbers.ts";
 import { hasComputedPlace, isClearExpansion, isTakenForPlain } from "./shell-syntax.ts";
 
+/** A word, quoted as a whole or not at all. Bash's own rules for others are odd: with `<<-` one that begins with a tab ends at a line with that tab. */
+const plainDelimiter = /^(?:[\w.!:@%+-]+|'[\w .!:@%+-]*'|"[\w .!:@%+-]*"|\\\w[\w.!:@%+-]*)$/;
+
 /**
  * Why one piece of syntax may do more than its parts tell; undefined for the forms that are understood.
  * Everything bash can be told to do is on this list; what is not on it is in doubt.
@@ -43,6 +46,8 @@ export function doubtAbout(node: SyntaxNode, numbers: ScriptNumbers): string | u
         : undefined;
     case "TestUnary":
       return /^-[vR]$/.test(node.operator) && !/^\w+$/.test(node.operand.text) ? "it tests a computed variable" : undefined;
+    case "HereDocDelimiter":
+      return plainDelimiter.test(node.text) ? undefined : `its here-document ends in an odd way: ${node.text}`;
     case "Word":
       return isTakenForPlain(node) ? `${node.text} is not understood` : undefined;
     case "Script":
@@ -62,7 +67,6 @@ export function doubtAbout(node: SyntaxNode, numbers: ScriptNumbers): string | u
     case "AnsiCQuoted":
     case "DoubleQuoted":
     case "Literal":
-    case "HereDocDelimiter":
     case "HereDocBody":
     case "SimpleExpansion":
     case "Glob":
