@@ -127,7 +127,7 @@ export async function describeSession(plan: SessionPlan, setup: LiveSetup): Prom
     })),
     agents: agents.map(({ name, description, model }) => ({ name, description, ...(model !== undefined && { model }) })),
     models: await listModels(options),
-    account: { tokenSource: "none", apiKeySource: keySource, apiProvider: options.provider.name },
+    account: { tokenSource: "none", apiKeySource: keySource, apiProvider: providerWord(options.provider.name) },
     output_style: options.outputStyle?.name ?? "default",
     available_output_styles: ["default", ...(await plan.outputStyles())],
     hooks_applied: true,
@@ -144,6 +144,11 @@ export async function describeSession(plan: SessionPlan, setup: LiveSetup): Prom
 }
 
 declare const OUTRIDER_VERSION: string;
+
+/** Programs of the Agent SDK know these words; of the others there is the name. */
+function providerWord(name: string): string {
+  return name === "anthropic" ? "firstParty" : name;
+}
 
 /** When the files of the command were written; null where that cannot be seen. */
 function buildTime(): string | null {

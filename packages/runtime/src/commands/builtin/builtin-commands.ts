@@ -39,6 +39,14 @@ const rows: readonly Row[] = [
   ["validate-session", "Whether the record of the session can be replayed"],
 ];
 
+/** Prompts that everybody knows by a name. The model is asked; what for is loaded when somebody types one. */
+export const builtinPrompts: readonly { readonly name: string; readonly description: string }[] = [
+  { name: "init", description: "Write down for agents how to work here" },
+  ...["review", "code-review"].map((name) => ({ name, description: "Review a change" })),
+  { name: "security-review", description: "Review the security of a change" },
+  { name: "simplify", description: "Make a change simpler" },
+];
+
 /** Nothing may be said while it is forgotten, and nothing be done while tools and hooks change. */
 const blocking: ReadonlySet<string> = new Set(["clear", "reload-plugins"]);
 

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { builtinPrompts } from "../../commands/builtin/builtin-commands.ts";
+import { promptText } from "../../commands/builtin/prompt-texts.ts";
 import { createMemoryStore } from "../../journal/memory-store.ts";
 import { createScriptedProvider, type ScriptStep } from "../../model/scripted.ts";
 import { textOf, userText } from "../../protocol/content.ts";
@@ -99,6 +101,33 @@ describe("/compact as a prompt", () => {
     assert.deepEqual([result?.success, await session.executeCommand("nothing", "")], [true, null]);
     await session.shutdown();
     assert.equal((await session.executeCommand("compact", ""))?.success, false);
+  });
+});
+
+describe("prompts that everybody knows by a name", () => {
+  it("are asked of the model, with what was typed behind them as data", async () => {
+    const { session, provider } = open([{ text: "a" }, { text: "b" }]);
+    assert.equal((await session.submit("/review 12 $1")).text, "a");
+    assert.equal((await session.submit("/init")).text, "b");
+    const [review, init] = [1, 3].map((count) => {
+      const message = provider.requests.find(({ messages }) => messages.length === count)?.messages.at(-1);
+      return message?.content.map((part) => (part.type === "text" ? part.text : "")) ?? [];
+    });
+    assert.match(review?.[0] ?? "", /^<command-message>review<.*\n<command-name>\/review<.*\n<command-args>12 \$1</);
+    assert.match(review?.[1] ?? "", /^Review a change[^]*\n\nWhat was asked for: 12 \$1$/);
+    assert.match(init?.[1] ?? "", /CLAUDE\.md/);
+    assert.doesNotMatch(init?.[1] ?? "", /asked for/);
+    await session.shutdown();
+  });
+
+  it("are listed, and each has its words", async () => {
+    const { session } = open([]);
+    const listed = session.listCommands().map(({ name }) => name);
+    for (const { name } of builtinPrompts) {
+      assert.ok(listed.includes(name));
+      assert.ok(promptText(name, "").length > 400, name);
+    }
+    await session.shutdown();
   });
 });
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type CommandSummary, parseCommand, type SystemCommand } from "../../commands/command.ts";
-import { builtinCommands } from "../../commands/builtin/builtin-commands.ts";
+import { builtinCommands, builtinPrompts } from "../../commands/builtin/builtin-commands.ts";
 import type { Skill } from "../../commands/skills/skill.ts";
 import type { ServerPrompt } from "../../tools/mcp/server-prompt.ts";
 import type { UserMessage } from "../../protocol/content.ts";
@@ -22,8 +22,11 @@ export type AgentCall = { readonly type: "agent"; readonly action: string; reado
 
 export type ServerPromptCall = { readonly type: "server-prompt"; readonly prompt: ServerPrompt; readonly args: string };
 
+/** A prompt that every session knows by its name. */
+export type BuiltinPromptCall = { readonly type: "builtin-prompt"; readonly name: string; readonly args: string };
+
 /** What a prompt that begins with a slash is: something for the session, a text from a file or of a server, or a mistake. */
-export type Called = CommandCall | SkillWords | ServerPromptCall | AgentCall;
+export type Called = CommandCall | SkillWords | ServerPromptCall | BuiltinPromptCall | AgentCall;
 
 export type CommandOptions = Pick<SessionOptions, "commands" | "commandModules" | "slashCommands" | "serverPrompts" | "memory">;
 
@@ -63,7 +66,7 @@ export class SessionCommands {
     if (this.#isOff || isVerbatim || last?.type !== "text") return undefined;
     const words = parseCommand(last.text);
     const called = words && this.#find(words);
-    return content.length === 1 || called?.type === "skill" || called?.type === "server-prompt" ? called : undefined;
+    return content.length === 1 || (called?.type !== "command" && called?.type !== "agent") ? called : undefined;
   }
 
   #find({ name, args }: { readonly name: string; readonly args: string }): Called | undefined {
@@ -77,6 +80,7 @@ export class SessionCommands {
     if (action !== undefined && task !== undefined) return { type: "agent", action, args: task };
     const command = this.#builtin.find((known) => known.name === name);
     if (command) return { type: "command", command, args };
+    if (builtinPrompts.some((known) => known.name === name)) return { type: "builtin-prompt", name, args };
     const prompt = this.#prompts?.list().find((known) => known.command === name);
     if (prompt) return { type: "server-prompt", prompt, args };
     const unqualified = this.#skills.getUnqualified(name);
@@ -110,7 +114,7 @@ export class SessionCommands {
     const summaries = [
       ...this.#own.filter(({ userInvocable }) => userInvocable !== false).map((command) => summaryOf(command)),
       ...this.#skills.typed.map((skill) => ({ ...summaryOf(skill), isWritten: true as const })),
-      ...this.#builtin.map((command) => summaryOf(command)),
+      ...[...this.#builtin, ...builtinPrompts].map((command) => summaryOf(command)),
       ...(this.#prompts?.list() ?? []).map(promptSummary),
     ];
     return [...new Map(summaries.toReversed().map((summary) => [summary.name, summary])).values()].reverse();

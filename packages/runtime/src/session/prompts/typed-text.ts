@@ -19,6 +19,15 @@ export async function useText(
     const { useServerPrompt } = await import("../skills/use-server-prompt.ts");
     return await useServerPrompt(called, { prompts: turn.commands.serverPrompts, deps, signal });
   }
+  if (called.type === "builtin-prompt") {
+    const [{ commandMarks }, { promptText }] = await Promise.all([
+      import("../skills/use-skill.ts"),
+      import("../../commands/builtin/prompt-texts.ts"),
+    ]);
+    const { name, args } = called;
+    const content = [commandMarks(name, args), { type: "text" as const, text: promptText(name, args) }];
+    return { type: "prompt", message: { role: "user", content, isVerbatim: true }, deps, end: () => {} };
+  }
   const tasks = session.subagents.inTurn({ ...placeOf(turn), ...recordOf(turn), keeper, deps, emitFrom });
   if (called.type === "agent") {
     const { useAgent } = await import("../skills/use-agent.ts");

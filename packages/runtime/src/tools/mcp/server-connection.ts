@@ -170,7 +170,7 @@ export class ServerConnection {
       const owner = { name: this.state.name, source: this.state.source ?? "dynamic" };
       return toTool({ tool, name: names[index] ?? tool.name, server: this, owner, ...limits });
     });
-    const offers = tools.map(({ name, description }) => ({ name, ...defined({ description }) }));
+    const offers = tools.map(({ name, description, annotations }) => ({ name, annotations, ...defined({ description }) }));
     this.state = { ...this.state, tools: this.tools.map((tool) => tool.name), offers };
   }
 

@@ -14,7 +14,7 @@ export type McpServerState = {
   /** The names that models know them by. */
   readonly tools: readonly string[];
   /** The same in the server's own words. */
-  readonly offers: readonly { readonly name: string; readonly description?: string }[];
+  readonly offers: readonly ServerOffer[];
   /** It has resources to read. */
   readonly resources?: boolean;
   /** It has prompts to fill in. */
@@ -24,6 +24,11 @@ export type McpServerState = {
   /** How it is reached, without what may be secret: no variables, no headers. */
   readonly reach?: ServerReach;
 };
+
+export type ServerOffer = { readonly name: string; readonly description?: string; readonly annotations: ToolAnnotations };
+
+/** What a server says of a tool; nobody has looked whether it is so. */
+export type ToolAnnotations = { readonly readOnly?: true; readonly destructive?: true; readonly openWorld?: true };
 
 export type ServerReach =
   | { readonly type: "stdio"; readonly command: string; readonly args: string[] }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/co
 import { isTooDeep, maxJsonDepth } from "../../util/too-deep.ts";
 import { shortChecksum } from "../../util/short-checksum.ts";
 import { maxOutputLimit, toServerName } from "./server-config.ts";
+import type { ToolAnnotations } from "./server-state.ts";
 import { defined } from "../../util/defined.ts";
 
 /** A tool as its server describes it. */
@@ -15,6 +16,7 @@ export type ServerTool = {
   readonly problem?: string;
   /** The server says that it only looks. */
   readonly readOnly: boolean;
+  readonly annotations: ToolAnnotations;
   /** It can only be called as a task, which is begun and looked after. */
   readonly isTask: boolean;
   /** Characters of a result that its server wants to have shown. */
@@ -41,9 +43,18 @@ export function parseServerTool(value: unknown): ServerTool | undefined {
     ...(isJsonObject(outputSchema) && !isTooDeep(outputSchema) && { outputSchema }),
     ...defined({ problem }),
     readOnly: isJsonObject(annotations) && annotations["readOnlyHint"] === true,
+    annotations: toAnnotations(isJsonObject(annotations) ? annotations : {}),
     isTask: isJsonObject(execution) && execution["taskSupport"] === "required",
     ...limitOf(isJsonObject(meta) ? meta["anthropic/maxResultSizeChars"] : undefined),
     isAlwaysShown: isJsonObject(meta) && meta["anthropic/alwaysLoad"] === true,
+  };
+}
+
+function toAnnotations(hints: JsonObject): ToolAnnotations {
+  return {
+    ...(hints["readOnlyHint"] === true && { readOnly: true }),
+    ...(hints["destructiveHint"] === true && { destructive: true }),
+    ...(hints["openWorldHint"] === true && { openWorld: true }),
   };
 }
 

@@ -80,7 +80,7 @@ export function toResultFields(outcome: Outcome, ending: Ending): Frame {
     ...(outcome.type !== "completed" &&
       !completed &&
       !claimed && {
-        errors: [describe(outcome)],
+        errors: [describe(outcome, ended?.modelCalls)],
         ...(outcome.text && { last_assistant_text: outcome.text }),
         error: toError(outcome),
       }),
@@ -138,13 +138,13 @@ function subtypeOf(outcome: Outcome): string {
 }
 
 const stops: Record<StopLimit, { subtype: string; reason: string; words: string }> = {
-  "max-turns": { subtype: "error_max_turns", reason: "max_turns", words: "Reached the maximum number of turns" },
+  "max-turns": { subtype: "error_max_turns", reason: "max_turns", words: "Reached maximum number of turns" },
   "max-requests": {
     subtype: "error_max_turns",
     reason: "max_requests",
     words: "Reached the maximum number of model requests, with those of summaries, hooks and subagents",
   },
-  "max-budget": { subtype: "error_max_budget_usd", reason: "budget_exhausted", words: "Spent more than the budget" },
+  "max-budget": { subtype: "error_max_budget_usd", reason: "budget_exhausted", words: "Reached maximum budget" },
   hook: { subtype: "error_during_execution", reason: "hook_stopped", words: "A hook ended the turn" },
   loop: { subtype: "error_during_execution", reason: "loop", words: "The same call had the same result again and again" },
 };
@@ -172,17 +172,21 @@ function failureReason(error: ErrorData): string {
 
 type NoAnswer = Exclude<Outcome, { type: "completed" }>;
 
-function describe(outcome: NoAnswer): string {
+function describe(outcome: NoAnswer, modelCalls?: number): string {
   switch (outcome.type) {
     case "stopped":
       return outcome.limit === "max-requests"
         ? [stops[outcome.limit].words, ...(outcome.reason ? [outcome.reason] : [])].join(": ")
-        : (outcome.reason ?? stops[outcome.limit].words);
+        : (outcome.reason ?? `${stops[outcome.limit].words}${outcome.limit === "max-turns" ? counted(modelCalls) : ""}`);
     case "cancelled":
       return cancelWords[outcome.cause];
     case "failed":
       return outcome.error.message;
   }
+}
+
+function counted(modelCalls: number | undefined): string {
+  return modelCalls === undefined ? "" : ` (${modelCalls})`;
 }
 
 const cancelWords: Record<CancelCause, string> = {

@@ -189,7 +189,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   async rewind_files({ user_message_id: target, dry_run: dryRun }, { rewind }) {
     if (typeof target !== "string") return { error: "user_message_id must be a string" };
-    return { response: await rewind(target, dryRun === true) };
+    const answer = await rewind(target, dryRun === true);
+    const isRefused = dryRun !== true && answer["canRewind"] === false; // a host that only awaits it must not believe that it was done
+    return isRefused ? { error: String(answer["error"] ?? "The files cannot be put back") } : { response: answer };
   },
   /** Claude Code's program for a person moves what runs there; of what is not moved nobody must believe that it was. */
   async background_tasks(_, { session }) {
@@ -244,7 +246,7 @@ function toServerStatus({ name, status, error, serverInfo, source, offers, reach
     ...(error !== undefined && { error }),
     ...(serverInfo && { serverInfo: { ...serverInfo } }),
     ...(reach && { config: { ...reach }, transport: reach.type }),
-    ...(source !== undefined && { source, scope: source }),
-    tools: offers.map((tool) => ({ annotations: {}, ...tool })),
+    ...(source !== undefined && { source, scope: source === "sdk" ? "dynamic" : source }),
+    tools: offers.map((tool) => ({ ...tool })),
   };
 }
