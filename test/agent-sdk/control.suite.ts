@@ -168,7 +168,7 @@ describe("questions about the session", () => {
     const helper = (await query.supportedAgents()).find(({ name }) => name === "helper");
     assert.equal(helper?.description, "helps a lot");
     const account = await query.accountInfo();
-    assert.equal(account.apiKeySource, "ANTHROPIC_API_KEY");
+    assert.deepEqual([account.apiKeySource, account.apiProvider], ["ANTHROPIC_API_KEY", "firstParty"]);
     feed.say("Hi");
     assert.equal(textOf(await nextResult(messages)), "ok");
     feed.end();
@@ -286,12 +286,10 @@ describe("rewindFiles", () => {
     const messages = query[Symbol.asyncIterator]();
     feed.say("Hi");
     await nextResult(messages);
-    const answer = await query.rewindFiles("00000000-0000-4000-8000-000000000000").catch((error: Error) => ({
-      canRewind: false,
-      error: error.message,
-    }));
-    assert.equal(answer.canRewind, false);
-    assert.equal(typeof answer.error, "string");
+    const unknown = "00000000-0000-4000-8000-000000000000";
+    const { canRewind, error } = await query.rewindFiles(unknown, { dryRun: true });
+    assert.deepEqual([canRewind, typeof error], [false, "string"]);
+    await assert.rejects(query.rewindFiles(unknown), /There is no checkpoint/);
     feed.end();
   });
 });

@@ -18,10 +18,16 @@ function calculator(calls: unknown[] = []) {
     name: "calculator",
     version: "1.0.0",
     tools: [
-      tool("add", "Adds two numbers", { a: z.number(), b: z.number() }, async (args) => {
-        calls.push(args);
-        return { content: [{ type: "text", text: `The sum is ${args.a + args.b}` }] };
-      }),
+      tool(
+        "add",
+        "Adds two numbers",
+        { a: z.number(), b: z.number() },
+        async (args) => {
+          calls.push(args);
+          return { content: [{ type: "text", text: `The sum is ${args.a + args.b}` }] };
+        },
+        { annotations: { readOnlyHint: true, openWorldHint: false } },
+      ),
       tool("fail", "Always fails", {}, async () => {
         throw new Error("out of order");
       }),
@@ -233,7 +239,12 @@ describe("MCP servers that are programs", () => {
     assert.deepEqual(states.get("program")?.serverInfo, { name: "program", version: "1.2.3" });
     assert.ok(states.get("program")?.tools?.some(({ name }) => name === "shout"));
     assert.equal(states.get("calculator")?.status, "connected");
-    assert.equal(states.get("calculator")?.source, "sdk");
+    const { source, scope, tools } = states.get("calculator") ?? {};
+    assert.deepEqual([source, scope], ["sdk", "dynamic"]);
+    assert.deepEqual(Object.fromEntries((tools ?? []).slice(0, 2).map(({ name, annotations }) => [name, annotations])), {
+      add: { readOnly: true },
+      fail: {},
+    });
     assert.equal(states.get("broken")?.status, "failed");
     assert.equal(typeof states.get("broken")?.error, "string");
     feed.say("Hi");

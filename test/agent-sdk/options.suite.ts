@@ -39,7 +39,7 @@ describe("limits", () => {
     assert.equal(results[0]?.subtype, "error_max_turns");
     assert.equal(results[0]?.is_error, true);
     assert.equal(server.requests.length, 2);
-    assert.ok(thrown);
+    assert.match(thrown?.message ?? "", /Reached maximum number of turns \(2\)/);
   });
 
   it("maxTurns counts for each message anew", async () => {

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { type AgentEvent, type InteractiveSession, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
+import { type AgentEvent, type Outcome, RuntimeError, type UserMessage } from "@outrider/runtime";
 import {
   LineOutput,
   type ModelCall,
@@ -23,7 +23,7 @@ import { checkOutputFlags, createOutputFormat, formatName } from "../run/output-
 import type { EarlyWish } from "../run/fail-early.ts";
 import { planRun } from "../request/plan-run.ts";
 import { type Prompt, readPrompt } from "../request/prompt.ts";
-import { complain, say } from "../run/say.ts";
+import { complain } from "../run/say.ts";
 import { watchSignals } from "../run/signals.ts";
 import type { Ending } from "../terminal/ending.ts";
 import { isTerminal } from "../terminal/is-terminal.ts";
@@ -182,7 +182,9 @@ async function runSession({
     if (!output.closed) {
       const denied = (flags["output-format"] ?? "text") === "text" && !flags.quiet ? seen.denied : [];
       if (seen.worktree !== undefined && !isFramed && formatName(flags["output-format"]) === "text") complain(seen.worktree);
-      await explain(outcome, { session, flags, denied, stoppedBy, isTold: progress !== undefined || ci?.isTold === true });
+      const isTold = progress !== undefined || ci?.isTold === true;
+      if (outcome.type !== "completed" || denied.length > 0 || isTold)
+        await (await import("../run/explain-ending.ts")).explainEnding(outcome, { session, flags, denied, stoppedBy });
       if (progress || ci?.isTold) await close({ outcome, sessionId: session.id, ...seen, startedAt, catalogOverride });
     }
     return outcome;
@@ -262,26 +264,4 @@ async function close(facts: Omit<Ending, "coloured">): Promise<void> {
     import("../terminal/paint.ts"),
   ]);
   process.stderr.write(`${await toClosingLine({ ...facts, coloured: isColoured(process.stderr) })}\n`);
-}
-
-type Explained = {
-  readonly session: InteractiveSession;
-  readonly flags: FlagValues;
-  readonly denied: Seen["denied"];
-  readonly stoppedBy: Run["stoppedBy"];
-  readonly isTold: boolean;
-};
-
-/** Why it did not come to its end, or what it was not allowed on the way: an answer may well not tell. */
-async function explain(outcome: Outcome, { session, flags, denied, stoppedBy, isTold: isPlace }: Explained): Promise<void> {
-  const isWaiting = outcome.type === "stopped" && outcome.deferred !== undefined;
-  if (isWaiting && (flags["output-format"] ?? "text") !== "text") return; // its result says so
-  if (denied.length > 0) complain((await import("../terminal/ending.ts")).toDenials(denied));
-  if (outcome.type === "failed") complain(`${outcome.error.message}${outcome.error.hint ? `\n${outcome.error.hint}` : ""}`);
-  else if (outcome.type !== "completed")
-    complain((await import("../terminal/stop-words.ts")).stopWords(outcome, { flags, signal: stoppedBy() }));
-  else if (denied.length === 0 && !isPlace) return;
-  if (outcome.type === "failed" && outcome.error.code === "storage-failed") return; // it is not
-  const location = flags["no-session-persistence"] ? undefined : await session.journalLocation().catch(() => undefined);
-  if (location) say(`The whole run is recorded in ${location}\n`);
 }

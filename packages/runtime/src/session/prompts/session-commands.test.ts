@@ -114,7 +114,7 @@ describe("prompts that everybody knows by a name", () => {
       return message?.content.map((part) => (part.type === "text" ? part.text : "")) ?? [];
     });
     assert.match(review?.[0] ?? "", /^<command-message>review<.*\n<command-name>\/review<.*\n<command-args>12 \$1</);
-    assert.match(review?.[1] ?? "", /^Review a change[^]*\n\nWhat was asked for: 12 \$1$/);
+    assert.match(review?.[1] ?? "", /^Review a change[\s\S]*\n\nWhat was asked for: 12 \$1$/);
     assert.match(init?.[1] ?? "", /CLAUDE\.md/);
     assert.doesNotMatch(init?.[1] ?? "", /asked for/);
     await session.shutdown();
