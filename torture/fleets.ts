@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { launcher } from "./launcher.ts";
@@ -45,7 +45,7 @@ async function killWorkersAndEngine({ command, project, tasks, workers, seed }: 
     const up = spawn(process.execPath, [command, "fleet", "up", "--folder", place, "--workers", String(workers)], {
       cwd: join(project, "test/fleet"), // where the engine's package is
       env,
-      stdio: "ignore",
+      stdio: ["ignore", "ignore", openSync(join(scene.folder, "up.log"), "a")],
     });
     const state = (): FleetFile => JSON.parse(readFileSync(join(place, "fleet.json"), "utf8"));
     try {
@@ -61,7 +61,8 @@ async function killWorkersAndEngine({ command, project, tasks, workers, seed }: 
       };
       const victims = (): number[] => childrenOf(up.pid ?? 0).filter((pid) => pid !== state().enginePid);
       await runHeld({ command, tasks, seed, scene, tally, out, flags, victims, onProgress });
-      if (up.exitCode !== null || up.signalCode !== null) tally.violate("fleet up ended by itself");
+      if (up.exitCode !== null || up.signalCode !== null)
+        tally.violate(`fleet up ended by itself: ${readFileSync(join(scene.folder, "up.log"), "utf8").slice(-2_000)}`);
     } finally {
       await stop(up);
     }

@@ -25,8 +25,8 @@ it("gives every task one result and repeats no finished call while workers and t
   const killing = (async () => {
     for (let round = 0; !isOver && round < 40; round++) {
       await delay(1_500);
-      const { enginePid, workers } = fleet.state();
-      const victim = round === 2 ? enginePid : workers[round % workers.length];
+      const { engine, workers } = fleet.children();
+      const victim = round === 2 ? engine[0] : workers[round % workers.length];
       if (isOver || !victim) continue;
       try {
         process.kill(victim, "SIGKILL");

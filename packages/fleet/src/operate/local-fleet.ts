@@ -5,7 +5,7 @@ import { makeFolder } from "@outrider/runtime/host";
 import { RuntimeError } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
 import type { RestateAddress } from "../restate/restate-api.ts";
-import { startRestateServer } from "../restate/restate-server.ts";
+import { type RestateServer, startRestateServer } from "../restate/restate-server.ts";
 import { startOf } from "../util/process-start.ts";
 import { openWorkers } from "./workers.ts";
 
@@ -39,6 +39,9 @@ export type FleetUpOptions = {
   readonly warn: (line: string) => void;
 };
 
+/** With the start of its process, by which it is told from a later one of the same id. */
+type Engine = RestateServer & { readonly started: string };
+
 const stateFile = "fleet.json";
 const portsFile = "ports.json";
 
@@ -51,7 +54,11 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   if (before) await stopEngine(before);
   makeFolder(folder);
   const env = { PATH: around.env["PATH"] };
-  let engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: before?.ports ?? readPorts(folder) });
+  const startEngine = async (ports: FleetState["ports"] | undefined): Promise<Engine> => {
+    const server = await startRestateServer({ folder: join(folder, "engine"), from, env, ports });
+    return { ...server, started: startOf(server.process.pid ?? 0) ?? "" };
+  };
+  let engine = await startEngine(before?.ports ?? readPorts(folder));
   const store = options.store ?? join(folder, "store");
   const serving = {
     ingress: engine.ingress,
@@ -70,7 +77,7 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   const tell = (): FleetState => {
     const { ingress, admin, ports } = engine;
     const enginePid = engine.process.pid ?? 0;
-    const own = { pid: process.pid, started: startOf(process.pid) ?? "", enginePid, engineStarted: startOf(enginePid) ?? "" };
+    const own = { pid: process.pid, started: startOf(process.pid) ?? "", enginePid, engineStarted: engine.started };
     const state = { ...own, workers: workers.pids(), ingress, admin, ports, store, side: workers.side };
     const path = join(folder, stateFile);
     writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
@@ -84,7 +91,9 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
       if (signal.aborted) break;
       if (engine.process.exitCode !== null || engine.process.signalCode !== null) {
         warn("The engine has ended; it is started again");
-        engine = await startRestateServer({ folder: join(folder, "engine"), from, env, ports: engine.ports });
+        const again = await startEngine(engine.ports).catch((error: unknown) => void warn(String(error)));
+        if (!again) continue;
+        engine = again;
       }
       tell();
     }

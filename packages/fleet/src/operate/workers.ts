@@ -1,5 +1,4 @@
 import cluster, { type Worker } from "node:cluster";
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Surroundings } from "@outrider/runtime/host";
@@ -102,12 +101,15 @@ async function openProcesses({ processes, around, warn, ...rest }: WorkersOption
   const begin = async (): Promise<void> => {
     const worker = cluster.fork();
     living.add(worker);
-    desk.open(worker.id, (message) => void (worker.isConnected() && worker.send(message)));
-    worker.once("exit", () => {
-      living.delete(worker);
+    const gone = (): void => {
+      if (!living.delete(worker)) return;
       desk.close(worker.id);
       if (!isClosing) void replace();
-    });
+    };
+    worker.once("exit", gone);
+    // Of a process that was never started there is no exit. Of one that was killed it follows: until then, what it is told fails, connections too.
+    worker.on("error", () => void (worker.process.pid === undefined && gone()));
+    desk.open(worker.id, (message) => void (worker.isConnected() && worker.send(message)));
     const settings: ServeSettings = { ingress, admin, service, store, folder, host, port };
     await new Promise<void>((resolve, reject) => {
       worker.on("message", (message: FromProcess) => {
@@ -118,6 +120,7 @@ async function openProcesses({ processes, around, warn, ...rest }: WorkersOption
         desk.hear(worker.id, message);
       });
       worker.once("exit", (code) => reject(new Error(`A worker process ended with ${code} before it was ready`)));
+      worker.once("error", (error: Error) => void (worker.process.pid === undefined && reject(error)));
     });
   };
   const replace = async (): Promise<void> => {
@@ -131,8 +134,8 @@ async function openProcesses({ processes, around, warn, ...rest }: WorkersOption
     pids: () => [...living].flatMap((worker) => worker.process.pid ?? []),
     async close(graceMs) {
       isClosing = true;
-      const ends = [...living].map((worker) => once(worker, "exit"));
-      for (const worker of living) worker.send({ type: "close", graceMs } satisfies ToProcess);
+      const ends = [...living].map((worker) => new Promise((resolve) => worker.once("exit", resolve)));
+      for (const worker of living) if (worker.isConnected()) worker.send({ type: "close", graceMs } satisfies ToProcess);
       await Promise.race([Promise.all(ends), delay(graceMs + 10_000, undefined, { ref: false })]);
       for (const worker of living) worker.process.kill("SIGKILL");
     },

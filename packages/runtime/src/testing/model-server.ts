@@ -62,6 +62,7 @@ export async function startModelServer({ replies, keepsRequests = true }: ModelS
   const requests: RecordedRequest[] = [];
   let count = 0;
   const closing = new AbortController();
+  process.getBuiltinModule("node:events").setMaxListeners(0, closing.signal); // as many as there are requests
   for (const reply of typeof replies === "function" ? [] : replies) {
     if (typeof reply !== "function") for (const wire of streamWires) wire.prepare?.(reply);
   }
