@@ -38,14 +38,7 @@ const commonJs = {
   platform: "node",
   target: "node20.19",
   minify: true,
-  supported: { "dynamic-import": false },
 };
-// These packages are ES modules, which `require` cannot load on every Node 20. Code that is run from what was compiled before cannot import
-// them itself without a warning of Node's on stderr: bin/outrider.js does it for all.
-const keptImports = [
-  { written: 'import("@vscode/ripgrep")', linked: 'require.importModule("@vscode/ripgrep")', standIn: "__ripgrep()" },
-  { written: 'import("@outrider/fleet")', linked: 'require.importModule("@outrider/fleet")', standIn: "__fleet()" },
-];
 
 const barrels = Object.fromEntries(
   Object.entries(published).map(([name, target]) => [join("@outrider/runtime", name), join(runtime, target["outrider-source"])]),
@@ -115,7 +108,7 @@ if (!process.argv.includes("--no-types")) {
  * esbuild splits ES modules only, into many small files, and Node 20 takes 25 ms longer to start from those.
  */
 async function linkCommand({ outputFiles, metafile }) {
-  const texts = new Map(outputFiles.map((file) => [basename(file.path), withoutImports(file.text)]));
+  const texts = new Map(outputFiles.map((file) => [basename(file.path), file.text]));
   const main = "main.js";
   // The wire that most runs speak is in there too, what reads settings files and looks at lists of tools, which most people have, what knows
   // the window of the model, and what hears that nobody reads a pipe any more.
@@ -142,6 +135,7 @@ async function linkCommand({ outputFiles, metafile }) {
   const linker = [
     // One function, for bin/outrider.js to call: `read` gives what one of the other files holds, `importModule` what an ES module exports.
     '(function(require,read,importModule){"use strict";const core={exports:{}},defined={},loaded={};load.importModule=importModule;',
+    "load.importPart=(id)=>Promise.resolve().then(()=>load(id));",
     // Node's promises of files take 2 ms to load, and a run may never need one.
     'const files=new Proxy({},{get:(_,name)=>require("node:fs/promises")[name]});',
     "function load(id){",
@@ -217,7 +211,7 @@ async function linkCore(texts, { core, main, metafile }) {
     write: false,
     logLevel: "warning",
   });
-  return withImports(outputFiles[0].text);
+  return linkImports(outputFiles[0].text);
 
   /** By another file, or on demand. */
   function isAsked(name, { kind }) {
@@ -257,15 +251,17 @@ function withoutForeignMaps({ outputFiles, metafile }) {
 
 async function toCommonJs(source) {
   const { code } = await transform(source, commonJs);
-  return withImports(code);
+  return linkImports(code);
 }
 
-function withoutImports(source) {
-  return keptImports.reduce((text, { written, standIn }) => text.replaceAll(written, standIn), source);
-}
-
-function withImports(source) {
-  return keptImports.reduce((text, { linked, standIn }) => text.replaceAll(standIn, linked), source);
+/**
+ * Code that is run from what was compiled before cannot import by itself: the linker does it for all. Two packages are ES modules, which
+ * `require` cannot load on every Node 20; the rest are parts of the command and of Node.
+ */
+function linkImports(text) {
+  return text
+    .replace(/\bimport\("(@vscode\/ripgrep|@outrider\/fleet)"\)/g, 'require.importModule("$1")')
+    .replace(/\bimport\("(\.\/c-[^"]+|node:[^"]+)"\)/g, 'require.importPart("$1")');
 }
 
 /** What a package says of itself is in it: help and hints name these files. They are copies, and not in git. */
