@@ -132,7 +132,7 @@ const published: Record<string, string[]> = {
     "skillFolders",
     "substituteVariables",
   ],
-  "./acp": ["AcpAgent", "SessionUpdates", "listCommands", "toRpcError"],
+  "./acp": ["AcpAgent", "SessionUpdates", "isTooDeep", "listCommands", "toRpcError"],
   "./admin": [
     "UserLocalMemory",
     "aliasesAt",

@@ -25,6 +25,7 @@ describe("the pipes of outrider acp", { timeout: 120_000 }, () => {
         "7\n",
         '{"jsonrpc":"2.0"}\n',
         '{"jsonrpc":"2.0","id":9,"result":{}}\n',
+        `{"jsonrpc":"2.0","id":5,"method":"session/list","params":${"[".repeat(9_999)}${"]".repeat(9_999)}}\n`,
         message("session/dance", {}, 2),
         message("session/new", { cwd: 7 }, 3),
         message("session/cancel", {}),
@@ -38,7 +39,18 @@ describe("the pipes of outrider acp", { timeout: 120_000 }, () => {
     const answers = lines(stdout).map(({ id, error }) => `${id} ${(error as { code: number } | undefined)?.code ?? "ok"}`);
     assert.deepEqual(
       answers.sort(),
-      ["0 ok", "1 -32600", "2 -32601", "3 -32602", "4 ok", "null -32600", "null -32600", "null -32600", "null -32700"].sort(),
+      [
+        "0 ok",
+        "1 -32600",
+        "2 -32601",
+        "3 -32602",
+        "4 ok",
+        "5 -32600",
+        "null -32600",
+        "null -32600",
+        "null -32600",
+        "null -32700",
+      ].sort(),
       stdout,
     );
   });

@@ -90,7 +90,7 @@ describe("outrider serve --acp", () => {
     assert.equal(await statusOf(plain.url, ownToken(plain.env)), 400);
   });
 
-  it("ends what a client has left behind, answers what is no JSON, and ends with 1001 when the server does", async () => {
+  it("ends what a client has left behind, answers what is no JSON or nested too deeply, and ends with 1001 when the server does", async () => {
     const { url, env, server } = await serve("--acp");
     const socket = new WebSocket(url, { headers: { authorization: `Bearer ${ownToken(env)}` } });
     const told: string[] = [];
@@ -98,7 +98,8 @@ describe("outrider serve --acp", () => {
     const closed = new Promise<number>((resolve) => socket.on("close", resolve));
     await new Promise((resolve) => socket.on("open", resolve));
     socket.send("no json");
-    await eventually(() => told.some((text) => text.includes("-32700")), "it is answered");
+    socket.send(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":${"[".repeat(9_999)}${"]".repeat(9_999)}}`);
+    await eventually(() => told.filter((text) => text.includes("-32700")).length === 2, "both are answered");
     server.child.kill("SIGTERM");
     assert.equal(await closed, 1001);
     await server.done;

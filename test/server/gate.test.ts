@@ -98,6 +98,11 @@ const rawCases: readonly RawCase[] = [
     status: 415,
   },
   {
+    name: "a body where none is taken, and nobody has said who they are",
+    lines: ["GET /healthz HTTP/1.1", "Host: HOST", "Content-Type: application/json", "Content-Length: 2000"],
+    status: 413,
+  },
+  {
     name: "a body that is no JSON",
     lines: ["POST /v1/sessions HTTP/1.1", ...good, "Content-Type: application/json", "Content-Length: 1"],
     body: "{",

@@ -6,6 +6,8 @@ import { eventually } from "../e2e/command.ts";
 import { Ground, type Json } from "./ground.ts";
 import { Socket, type SocketOptions, upgradeStatus } from "./socket.ts";
 
+const lists = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+
 describe("GET /v1/ws", () => {
   const ground = new Ground();
   before(async () => {
@@ -51,8 +53,21 @@ describe("GET /v1/ws", () => {
     assert.equal((await socket.closed).code, 1009);
   });
 
+  it("reads little of a connection that has not said who it is, and as much as ever of one that has", async () => {
+    const protocols = ["outrider.v1"];
+    const [unknown, known] = [0, 1].map(() => new Socket(ground, { token: null, protocols })) as [Socket, Socket];
+    for (const { socket } of [unknown, known]) await new Promise((resolve) => socket.on("open", resolve));
+    unknown.say({ type: "hello", token: "x".repeat(1 << 20) });
+    assert.equal((await unknown.closed).code, 1006);
+    known.say({ type: "hello", token: ground.owner });
+    const answer = await known.ask({ type: "subscribe", sessionId: "none", filler: "x".repeat(1 << 20) }, "s");
+    assert.equal(answer.message, "There is no session none");
+    known.socket.close();
+  });
+
   for (const [name, text, message] of [
     ["no JSON", "{", "Invalid JSON"],
+    ["what is nested too deeply", lists(8_000_000), "The message is nested more than 500 levels deep"],
     ["no session", '{"type":"submit","prompt":"x"}', "Subscribe to the session first, and name it with sessionId"],
     ["a session of nobody", '{"type":"subscribe","sessionId":"nobody"}', "There is no session nobody"],
     ["a subscription without a session", '{"type":"subscribe"}', "sessionId is required"],

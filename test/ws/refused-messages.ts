@@ -7,7 +7,7 @@ export const refusedMessages: readonly (readonly [what: string, message: unknown
   ["a type nobody knows", { type: "odd" }, "Unknown message type: odd"],
   ["a type that objects inherit", { type: "constructor" }, "Unknown message type: constructor"],
   ["a prototype", '{"__proto__":{"type":"abort"}}', "Unknown message type: undefined"],
-  ["something too deep", `{"type":${"[".repeat(600)}${"]".repeat(600)}}`, "The message is nested too deeply"],
+  ["something too deep", `{"type":${"[".repeat(600)}${"]".repeat(600)}}`, "The message is nested more than 500 levels deep"],
   ["an odd id", { type: "abort", id: {} }, "id must be a number, or a string of at most 200 characters"],
   ["submit without a prompt", { type: "submit" }, "prompt is required"],
   ["submit of nothing", { type: "submit", prompt: "" }, "prompt is required"],

@@ -21,29 +21,14 @@ export async function openAcpConnection(wire: AcpWire, { flags, roots, warn }: O
   const { connection, agent } = serveAcp({ host: within(roots, createAcpHost(flags, warn)), openStream });
   void connection.closed.then(() => wire.close());
   return {
-    hear(text) {
-      const message = parse(text);
-      if (message)
-        void writer.write(message).catch(() => {}); // the connection is closed: nobody waits for an answer
-      else void wire.send(JSON.stringify(unreadable)).catch(() => {}); // likewise
+    hear(message) {
+      void writer.write(message as AnyMessage).catch(() => {}); // the package checks it; the connection is closed: nobody waits for an answer
     },
     async leave() {
       await agent.close();
       connection.close();
     },
   };
-}
-
-const unreadable = { jsonrpc: "2.0", id: null, error: { code: -32700, message: "The message is no JSON object" } };
-
-/** The protocol knows no lists of requests. */
-function parse(text: string): AnyMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as AnyMessage) : undefined; // the package checks the rest
-  } catch {
-    return undefined;
-  }
 }
 
 /** Sessions work below the folders of the server, wherever links lead. */

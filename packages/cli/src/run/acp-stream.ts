@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { type AnyMessage, ndJsonStream, type Stream } from "@agentclientprotocol/sdk";
+import { isTooDeep } from "@outrider/runtime/acp";
 import type { LineOutput } from "@outrider/runtime/host";
 
 /** Requests that may be open at once. A client that asks on and reads nothing is not read from any more. */
@@ -21,7 +22,8 @@ export function openAcpStream(input: Readable, output: LineOutput, onInputEnd: (
   return {
     readable: readable.pipeThrough(
       new TransformStream<AnyMessage, AnyMessage>({
-        transform(message, controller) {
+        async transform(message, controller) {
+          if (isTooDeep(message)) return await write(refusal(message)); // the packages that it goes through would run out of stack
           if (willBeAnswered(message)) unanswered.add();
           controller.enqueue(message);
         },
@@ -34,6 +36,12 @@ export function openAcpStream(input: Readable, output: LineOutput, onInputEnd: (
       },
     }),
   };
+}
+
+function refusal(message: object): string {
+  const { id } = { id: null, ...message };
+  const shown = typeof id === "string" || typeof id === "number" ? id : null;
+  return `${JSON.stringify({ jsonrpc: "2.0", id: shown, error: { code: -32600, message: "It is nested too deeply" } })}\n`;
 }
 
 /** Requests, and everything that is neither a notification nor an answer of the client. */

@@ -5,6 +5,7 @@ import { AgUiRuns } from "./ag-ui-runs.ts";
 import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
 import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
 import { decodeResponsesRequest, ResponseEvents, responseId } from "./openai-responses.ts";
+import { parseBoundedJson, UnwieldyJson } from "../../util/bounded-json.ts";
 import { type DialectTurn, runTurn } from "./run-turn.ts";
 import { json, problem, stream } from "./sse-response.ts";
 import type { Piece } from "./turn-pieces.ts";
@@ -184,9 +185,10 @@ async function collect({ pieces }: DialectTurn): Promise<Piece[]> {
 }
 
 async function readJson(request: Request): Promise<unknown> {
+  const text = await request.text();
   try {
-    return await request.json();
-  } catch {
-    throw new RuntimeError("usage", "The body is no JSON");
+    return parseBoundedJson(text);
+  } catch (error) {
+    throw new RuntimeError("usage", `The body is ${error instanceof UnwieldyJson ? error.message : "no JSON"}`);
   }
 }

@@ -1,5 +1,7 @@
 import type { WebSocket } from "ws";
+import { isJsonObject, type JsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { parseBoundedJson } from "../../util/bounded-json.ts";
 import type { AcpPeer, OpenAcp } from "./acp-wire.ts";
 
 type Options = {
@@ -42,7 +44,10 @@ export class AcpSocket {
     } catch {
       return this.close(1013, "Too many messages in a minute");
     }
-    void this.#peer.then((peer) => peer.hear(text)).catch(() => {}); // told above
+    const message = toMessage(text);
+    if (message)
+      void this.#peer.then((peer) => peer.hear(message)).catch(() => {}); // told above
+    else void this.#send(unreadable).catch(() => {}); // the client has left: nobody waits for an answer
   }
 
   /** The next one is made when this one is taken: a client that reads slowly makes the model wait. */
@@ -50,5 +55,18 @@ export class AcpSocket {
     const { socket } = this.#options;
     if (socket.readyState !== socket.OPEN) throw new RuntimeError("closed", "The client has left");
     await new Promise<void>((resolve, reject) => socket.send(text, (error) => (error ? reject(error) : resolve())));
+  }
+}
+
+const problem = { code: -32700, message: "The message is no JSON object, or is nested too deeply" };
+const unreadable = JSON.stringify({ jsonrpc: "2.0", id: null, error: problem });
+
+/** The protocol knows no lists of requests. */
+function toMessage(text: string): JsonObject | undefined {
+  try {
+    const value = parseBoundedJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../protocol/content.ts";
+
 /** A client of `/acp`, as the agent sees it. */
 export interface AcpWire {
   /** Resolves when the message is on its way; rejects when the client has gone. */
@@ -7,7 +9,8 @@ export interface AcpWire {
 
 /** The agent of one client, as its connection sees it. */
 export interface AcpPeer {
-  hear(text: string): void;
+  /** A message as it came, which is an object and not nested too deeply. */
+  hear(message: JsonObject): void;
   /** The client has gone: its sessions end. */
   leave(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { parseBoundedJson, UnwieldyJson } from "../../util/bounded-json.ts";
 import { HttpProblem } from "./problem.ts";
 
 /** The JSON of a request; undefined when it has no body. */
@@ -19,9 +20,9 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (encoding !== undefined && encoding !== "identity")
     throw new HttpProblem("unsupported-media-type", "The body is not compressed");
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
-  } catch {
-    throw new HttpProblem("bad-request", "The body is no JSON");
+    return parseBoundedJson(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch (error) {
+    throw new HttpProblem("bad-request", `The body is ${error instanceof UnwieldyJson ? error.message : "no JSON"}`);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
+import { parseBoundedJson, UnwieldyJson } from "../../util/bounded-json.ts";
 import { isRecord } from "../../util/is-record.ts";
 import { toSafeJson } from "../../util/jsonl.ts";
 import { createWsHandler, type WsHandler } from "../ws/ws-handler.ts";
@@ -36,6 +37,9 @@ export type SocketOptions = {
 /** How long a connection may stay without having said who it is. */
 const helloMs = 5_000;
 
+/** Bytes before that. Data comes in pieces of 64 kB, and more than the hello may be in one. */
+const mostBeforeHello = 128 << 10;
+
 /** How many sessions one connection may be subscribed to. */
 const mostSubscriptions = 1_000;
 
@@ -69,7 +73,7 @@ export class SocketClient {
     socket.on("close", () => this.end());
     socket.on("error", () => {}); // it is closed then
     if (client) this.#welcome(client, undefined);
-    else setTimeout(() => this.#client ?? this.close(1008, "Say hello with a token"), helloMs).unref();
+    else this.#awaitHello();
   }
 
   get client(): Client | undefined {
@@ -79,6 +83,18 @@ export class SocketClient {
   close(code: number, reason: string): void {
     this.end();
     this.#options.socket.close(code, reason);
+  }
+
+  /** Anybody may be there: until it is known who, there is little time, and little is read. */
+  #awaitHello(): void {
+    setTimeout(() => this.#client ?? this.close(1008, "Say hello with a token"), helloMs).unref();
+    const { stream } = this.#options;
+    const before = stream.bytesRead;
+    const watch = (): void => {
+      if (this.#client) stream.off("data", watch);
+      else if (stream.bytesRead - before > mostBeforeHello) this.#drop();
+    };
+    stream.on("data", watch);
   }
 
   /** Lets go of everything; the sessions go on. */
@@ -242,13 +258,12 @@ const mostUnread = 64 << 20;
 const mostWaiting = 256;
 
 function parseEnvelope(text: string): Envelope {
-  let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw new RuntimeError("usage", "Invalid JSON");
+    const value = parseBoundedJson(text);
+    return isRecord(value) ? value : {};
+  } catch (error) {
+    throw new RuntimeError("usage", error instanceof UnwieldyJson ? `The message is ${error.message}` : "Invalid JSON");
   }
-  return isRecord(value) ? value : {};
 }
 
 /** Of a message that is refused anyway: whose it is. */

@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import { parseBoundedJson, UnwieldyJson } from "../../util/bounded-json.ts";
 import { isRecord } from "../../util/is-record.ts";
-import { isTooDeep } from "../../util/too-deep.ts";
 import type { ClientMessage, ClientMessageType, RequestId } from "./messages.ts";
 
 /** What is wrong with a field; undefined when it is fine. */
@@ -16,11 +16,10 @@ export type ParsedMessage =
 export function parseClientMessage(data: string): ParsedMessage {
   let given: unknown;
   try {
-    given = JSON.parse(data);
-  } catch {
-    return refused("Invalid JSON");
+    given = parseBoundedJson(data);
+  } catch (error) {
+    return refused(error instanceof UnwieldyJson ? `The message is ${error.message}` : "Invalid JSON");
   }
-  if (isTooDeep(given)) return refused("The message is nested too deeply");
   const record = isRecord(given) ? given : {};
   const id = own(record, "id");
   if (id !== undefined && !isRequestId(id)) return refused("id must be a number, or a string of at most 200 characters");
