@@ -21,6 +21,7 @@ import { measurePage, pageRows } from "./page.mjs";
 import { measureResume } from "./resume.mjs";
 import { playScene, scenes } from "./scenes.mjs";
 import { measureServer, serverRows } from "./server.mjs";
+import { measureSkills, skillRows } from "./skills.mjs";
 import { measureStandaloneSize, standaloneScenes } from "./standalone.mjs";
 import { rowsOfEveryWire, wires } from "./wires.mjs";
 
@@ -45,6 +46,7 @@ async function main() {
     "standalone-size",
     "resume",
     ...longTurnRows,
+    ...skillRows,
     "decision",
     "mcp-servers",
     "agents",
@@ -84,6 +86,7 @@ async function measureAll(node) {
       else rows.push(...(await playScene(scene, { contestants, model, quick: flags.quick, onPair: showProgress(names) })));
     }
     if (longTurnRows.some(isWanted)) rows.push(...(await measureLongTurns({ contestants, model, quick: flags.quick, isWanted })));
+    if (skillRows.some(isWanted)) rows.push(...(await measureSkills({ contestants, model, quick: flags.quick, isWanted })));
     if (isWanted("resume")) rows.push(await measureResume({ contestants, model, quick: flags.quick }));
   } finally {
     contestants?.remove();

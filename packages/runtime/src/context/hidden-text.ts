@@ -3,12 +3,12 @@
  * and characters without a picture (Unicode tags, zero-width and direction marks, stray control characters).
  */
 export function withoutHiddenText(text: string): { text: string; invisible: number } {
-  const visible = plain.test(text) ? text : text.replace(hidden, "");
+  const visible = special.test(text) ? text.replace(hidden, "") : text;
   return { text: withoutComments(visible), invisible: text.length - visible.length };
 }
 
-/** Nearly every file; a look at it takes a tenth of the time. */
-const plain = /^[\t\n\r\x20-\x7e]*$/;
+/** In nearly no file; a look for one takes a tenth of the time. */
+const special = /[^\t\n\r\x20-\x7e]/;
 
 const hidden =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for

@@ -143,8 +143,8 @@ describe("skills and commands in files", () => {
       [
         ".claude/skills/broken/SKILL.md; what it says about itself was left out",
         "1 invisible characters were taken out of .claude/skills/hidden/SKILL.md",
-        ".claude/skills/odd/SKILL.md: allowed-tools should be a text or a list",
         ".claude/skills/odd/SKILL.md: user-invocable should be true or false",
+        ".claude/skills/odd/SKILL.md: allowed-tools should be a text or a list",
       ],
     );
   });
@@ -155,14 +155,23 @@ describe("skills and commands in files", () => {
       "project/.claude/skills/out": { link: "elsewhere" },
       "project/.claude/skills/long/SKILL.md": "x".repeat(1024 * 1024 + 1),
       "home/.claude/skills/mine": { link: "elsewhere" },
+      "home/.claude/skills/again/SKILL.md": { link: "elsewhere/SKILL.md" },
+      "project/shared.md": "---\ndescription: FX shared\n---\nb",
+      "project/.claude/skills/inner/SKILL.md": { link: "project/shared.md" },
+      "project/.claude/skills/outer/SKILL.md": { link: "elsewhere/SKILL.md" },
     });
     assert.deepEqual(
-      found.skills.map(({ name }) => name),
-      ["mine"],
+      found.skills.map(({ name, description }) => [name, description]),
+      [
+        ["again", "FX elsewhere"],
+        ["inner", "FX shared"],
+      ],
+      "mine is the file of again",
     );
     assert.deepEqual(found.warnings, [
       ".claude/skills/long/SKILL.md was left out: it has 1048577 bytes, and may have 1048576",
       ".claude/skills/out/SKILL.md was left out: it leads out of the project",
+      ".claude/skills/outer/SKILL.md was left out: it leads out of the project",
     ]);
   });
 

@@ -2,9 +2,10 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, rea
 import { basename, dirname, join, sep } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isInside } from "../../util/is-inside.ts";
-import { parseSkill } from "./parse-skill.ts";
+import { readOther, readSimple } from "./parse-skill.ts";
+import { toSkill } from "./said.ts";
 import type { FoundSkills, Skill, SkillFolder } from "./skill.ts";
-import type { IndexedSkill, SkillIndex } from "./skill-index.ts";
+import { type IndexedSkill, type SkillIndex, type Stamp, stampOf } from "./skill-index.ts";
 
 /** More than anybody writes by hand; models are shown only some of the descriptions long before. */
 const maxFiles = 2_000;
@@ -58,10 +59,11 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
   const warnings: string[] = [];
   const byName = new Map<string, Skill>();
   const targets = new Set<string>();
+  const buffer = Buffer.allocUnsafeSlow(headBytes);
   let count = 0;
   for (const folder of folders) {
     const { kind, scope, within, plugin } = folder;
-    for (const { name: own, path, folder: beside } of kind === "skill" ? skillFiles(folder) : commandFiles(folder)) {
+    for (const { name: own, path, folder: beside, realPath } of kind === "skill" ? skillFiles(folder) : commandFiles(folder)) {
       const name = plugin ? `${plugin.name}:${own}` : own;
       const place = { name, path, kind, scope, folder: beside, within, plugin };
       const shown = shownFrom && path.startsWith(shownFrom + sep) ? path.slice(shownFrom.length + 1) : path;
@@ -69,7 +71,7 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         warnings.push(`There are more than ${maxFiles} skills and commands; ${shown} and what comes after it were left out`);
         return { skills: [...byName.values()], warnings };
       }
-      const file: IndexedSkill | Opened = index?.get(path, place) ?? openFile(place, headBytes);
+      const file: IndexedSkill | Opened = index?.get(path, place) ?? openFile({ ...place, realPath }, buffer);
       if ("type" in file && file.type === "absent") continue;
       if ("type" in file && file.type === "refused") {
         warnings.push(`${shown} was left out: ${file.reason}`);
@@ -82,9 +84,15 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         warnings.push(`${shown} was left out: there is another /${name}, in ${known.path}`);
         continue;
       }
-      const { skill, problems } = "skill" in file ? file : await parseSkill(beginningOf(file.text), place, shown);
-      if (!("skill" in file)) index?.keep(path, { realPath: file.realPath, skill, problems });
-      byName.set(name, skill);
+      if ("skill" in file) {
+        byName.set(name, file.skill);
+        warnings.push(...file.problems);
+        continue;
+      }
+      const text = beginningOf(file.text);
+      const { said, problems } = readSimple(text, place, shown) ?? (await readOther(text, place, shown));
+      index?.keep(place, { stamp: file.stamp, said, realPath: file.realPath, problems });
+      byName.set(name, toSkill(said, place));
       warnings.push(...problems);
     }
   }
@@ -99,26 +107,27 @@ function beginningOf(text: string): string {
 
 /** The whole text of a skill as it is now. */
 export function readSkill(skill: FilePlace): string {
-  const file = openFile(skill, maxBytes);
+  const file = openFile(skill);
   if (file.type === "read") return file.text;
   const reason = file.type === "absent" ? "it is not there any more" : file.reason;
   throw new RuntimeError("config", `${skill.path} cannot be used: ${reason}`);
 }
 
 type FilePlace = Pick<Skill, "path" | "within" | "plugin">;
-type File = { readonly name: string; readonly path: string; readonly folder: string };
+type File = { readonly name: string; readonly path: string; readonly folder: string; readonly realPath?: string | undefined };
 
 /** Folders with a `SKILL.md`. A bundle may also name the folder of a skill, or be one. */
 function skillFiles({ path: folder, plugin, within }: SkillFolder): File[] {
   if (plugin && existsSync(join(folder, "SKILL.md")))
     return [{ name: folder === within ? plugin.name : basename(folder), path: join(folder, "SKILL.md"), folder }];
   if (plugin && folder === within) return [];
-  return entriesOf(folder)
-    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    .map(({ name }) => {
-      const own = `${folder}${sep}${name}`;
-      return { name, path: `${own}${sep}SKILL.md`, folder: own };
-    });
+  const entries = entriesOf(folder).filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+  const real = entries.length > 0 ? realFolder(folder) : undefined;
+  return entries.map((entry) => {
+    const own = `${folder}${sep}${entry.name}`;
+    const realPath = real !== undefined && entry.isDirectory() ? `${real}${sep}${entry.name}${sep}SKILL.md` : undefined;
+    return { name: entry.name, path: `${own}${sep}SKILL.md`, folder: own, realPath };
+  });
 }
 
 /** A bundle may also name a file. */
@@ -134,6 +143,14 @@ function commandsBelow(folder: string, above: readonly string[] = []): File[] {
     if (!entry.name.endsWith(".md")) return [];
     return [{ name: [...above, entry.name.slice(0, -3)].join(":"), path, folder }];
   });
+}
+
+function realFolder(folder: string): string | undefined {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return undefined;
+  }
 }
 
 function entriesOf(folder: string): Dirent[] {
@@ -157,29 +174,49 @@ function foldersBetween(cwd: string, root: string): string[] {
 type Opened =
   | { readonly type: "absent" }
   | { readonly type: "refused"; readonly reason: string }
-  | { readonly type: "read"; readonly realPath: string; readonly text: string };
+  | { readonly type: "read"; readonly realPath: string; readonly text: string; readonly stamp: Stamp };
 
-/** Up to `limit` bytes of a regular text file that lies where it seems to lie. Never throws. */
-function openFile({ path, within, plugin }: FilePlace, limit: number): Opened {
+/**
+ * A regular text file that lies where it seems to lie, or as much of its beginning as the buffer holds. Never throws.
+ * `realPath` is where it is unless its own name is that of a link.
+ */
+function openFile({ path, realPath, within, plugin }: FilePlace & Pick<File, "realPath">, buffer?: Buffer): Opened {
+  const open = (real: string): Opened => {
+    const isWithin = within === undefined || isInside(within, real) || isInside(realpathSync.native(within), real);
+    return isWithin
+      ? readFile(real, buffer)
+      : { type: "refused", reason: `it leads out of the ${plugin ? "plugin" : "project"}` };
+  };
   try {
-    const realPath = realpathSync.native(path);
-    const isWithin = within === undefined || isInside(within, realPath) || isInside(realpathSync.native(within), realPath);
-    if (!isWithin) return { type: "refused", reason: `it leads out of the ${plugin ? "plugin" : "project"}` };
-    // Not blocking and not following: a pipe would wait for ever, and a link put there just now leads elsewhere.
-    const descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    try {
-      const stat = fstatSync(descriptor);
-      if (!stat.isFile()) return { type: "refused", reason: "it is no regular file" };
-      if (stat.size > maxBytes) return { type: "refused", reason: `it has ${stat.size} bytes, and may have ${maxBytes}` };
-      const buffer = Buffer.allocUnsafe(Math.min(stat.size, limit));
-      const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));
-      if (bytes.includes(0)) return { type: "refused", reason: "it is no text" };
-      return { type: "read", realPath, text: bytes.toString("utf8") };
-    } finally {
-      closeSync(descriptor);
-    }
+    return (realPath === undefined ? undefined : unlessLink(() => open(realPath))) ?? open(realpathSync.native(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException; // fs throws nothing else
     return code === "ENOENT" || code === "ENOTDIR" ? { type: "absent" } : { type: "refused", reason: message };
+  }
+}
+
+function unlessLink<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ELOOP") return undefined; // fs throws nothing else
+    throw error;
+  }
+}
+
+function readFile(realPath: string, buffer?: Buffer): Opened {
+  // Not blocking and not following: a pipe would wait for ever, and a link put there just now leads elsewhere.
+  const descriptor = openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) return { type: "refused", reason: "it is no regular file" };
+    if (stat.size > maxBytes) return { type: "refused", reason: `it has ${stat.size} bytes, and may have ${maxBytes}` };
+    const target = buffer ?? Buffer.allocUnsafe(stat.size);
+    const length = readSync(descriptor, target, 0, Math.min(stat.size, target.length), 0);
+    const nul = target.indexOf(0);
+    if (nul >= 0 && nul < length) return { type: "refused", reason: "it is no text" };
+    return { type: "read", realPath, text: target.toString("utf8", 0, length), stamp: stampOf(stat) };
+  } finally {
+    closeSync(descriptor);
   }
 }

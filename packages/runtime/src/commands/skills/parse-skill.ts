@@ -2,10 +2,10 @@ import { parseFrontmatter } from "../../context/frontmatter.ts";
 import { withoutHiddenText } from "../../context/hidden-text.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/content.ts";
 import { toRuntimeError } from "../../protocol/errors.ts";
-import { defined } from "../../util/defined.ts";
 import type { Skill, SkillEffort } from "./skill.ts";
+import { type Said, type SkillPlace, toSkill } from "./said.ts";
 
-export type SkillPlace = Pick<Skill, "name" | "kind" | "scope" | "path" | "folder" | "within" | "plugin">;
+export type { SkillPlace };
 
 export type ParsedSkill = {
   readonly skill: Skill;
@@ -17,32 +17,95 @@ export type ParsedSkill = {
 
 /** Text of a file to a skill. A head that is no YAML counts as none: its text is not lost because of it. */
 export async function parseSkill(text: string, place: SkillPlace, shown: string = place.path): Promise<ParsedSkill> {
-  const { text: visible, invisible } = withoutHiddenText(text.startsWith("\uFEFF") ? text.slice(1) : text);
-  const problems = invisible > 0 ? [`${invisible} invisible characters were taken out of ${shown}`] : [];
-  const { attributes, body, problem } = await readHead(visible, shown);
+  const { said, problems, body } = readSimple(text, place, shown) ?? (await readOther(text, place, shown));
+  return { skill: toSkill(said, place), problems, body };
+}
+
+export type Reading = { readonly said: Said; readonly problems: readonly string[]; readonly body: string };
+
+/** Heads of plain or quoted words are most of them, and a thousand of them must not take the time of a YAML reader. Undefined for any other one. */
+export function readSimple(text: string, { kind }: SkillPlace, shown: string): Reading | undefined {
+  const { visible, problems } = makeVisible(text, shown);
+  const head = readSimpleHead(visible);
+  return head && { said: toSaid(head, kind, { shown, problems }), problems, body: head.body };
+}
+
+export async function readOther(text: string, { kind }: SkillPlace, shown: string): Promise<Reading> {
+  const { visible, problems } = makeVisible(text, shown);
+  const { problem, ...head } = await readHead(visible, shown);
   if (problem !== undefined) problems.push(problem);
-  const field = new Fields(attributes, shown, problems);
-  const description = field.text("description") ?? firstLine(body, place.kind);
-  const whenToUse = field.text("when_to_use");
-  const skill: Skill = {
-    ...place,
-    label: field.text("name"),
-    description: [description, whenToUse].filter(Boolean).join(" - "),
-    argumentHint: field.text("argument-hint"),
-    argumentNames: field.words("arguments"),
-    allowedTools: field.rules("allowed-tools"),
-    disallowedTools: field.rules("disallowed-tools"),
-    model: field.text("model"),
-    effort: field.effort(),
-    hooks: field.map("hooks"),
-    forks: field.text("context") === "fork",
-    agent: field.text("agent"),
-    modelInvocable: !field.flag("disable-model-invocation", false),
-    userInvocable: field.flag("user-invocable", true),
-    paths: place.kind === "skill" ? field.list("paths", /,/) : [],
-    hasHead: Object.keys(attributes).length > 0,
-  };
-  return { skill: defined(skill) as Skill, problems, body };
+  return { said: toSaid(head, kind, { shown, problems }), problems, body: head.body };
+}
+
+function makeVisible(text: string, shown: string): { readonly visible: string; readonly problems: string[] } {
+  const { text: visible, invisible } = withoutHiddenText(text.startsWith("\uFEFF") ? text.slice(1) : text);
+  return { visible, problems: invisible > 0 ? [`${invisible} invisible characters were taken out of ${shown}`] : [] };
+}
+
+type Told = { readonly shown: string; readonly problems: string[] };
+
+/** Only what the head names is looked at. */
+function toSaid({ attributes, body }: Head, kind: Skill["kind"], told: Told): Said {
+  const said: Said = {};
+  let whenToUse: string | undefined;
+  let isEmpty = true;
+  for (const key in attributes) {
+    isEmpty = false;
+    const value = attributes[key];
+    if (value === undefined || value === null) continue;
+    const field = new Field(key, value, told);
+    switch (key) {
+      case "name":
+        said.label = field.text();
+        break;
+      case "description":
+        said.description = field.text();
+        break;
+      case "when_to_use":
+        whenToUse = field.text();
+        break;
+      case "argument-hint":
+        said.argumentHint = field.text();
+        break;
+      case "arguments":
+        said.argumentNames = field.words();
+        break;
+      case "allowed-tools":
+        said.allowedTools = field.rules();
+        break;
+      case "disallowed-tools":
+        said.disallowedTools = field.rules();
+        break;
+      case "model":
+        said.model = field.text();
+        break;
+      case "effort":
+        said.effort = field.effort();
+        break;
+      case "hooks":
+        said.hooks = field.map();
+        break;
+      case "context":
+        if (field.text() === "fork") said.forks = true;
+        break;
+      case "agent":
+        said.agent = field.text();
+        break;
+      case "disable-model-invocation":
+        if (field.flag() === true) said.modelInvocable = false;
+        break;
+      case "user-invocable":
+        if (field.flag() === false) said.userInvocable = false;
+        break;
+      case "paths":
+        if (kind === "skill") said.paths = field.list(/,/);
+        break;
+    }
+  }
+  const description = said.description ?? firstLine(body, kind);
+  said.description = whenToUse ? `${description} - ${whenToUse}` : description;
+  if (isEmpty) said.hasHead = false;
+  return said;
 }
 
 /** What is known about heads; anything else is the author's own business. */
@@ -54,8 +117,6 @@ export const knownKeys: readonly string[] = (
 type Head = { readonly attributes: JsonObject; readonly body: string; readonly problem?: string };
 
 async function readHead(text: string, shown: string): Promise<Head> {
-  const simple = readSimpleHead(text);
-  if (simple) return simple;
   try {
     return await parseFrontmatter(text, shown);
   } catch (error) {
@@ -71,7 +132,6 @@ async function readHead(text: string, shown: string): Promise<Head> {
 /** A value that begins with a letter, or stands in quotes with nothing in them that YAML would change. */
 const simpleLine = /^([a-z][\w-]*):[ \t]+(?:([A-Za-z][^\r\n]*?)|"([^"\\\r\n]*)"|'([^'\r\n]*)')[ \t]*\r?$/;
 
-/** Heads of plain or quoted words are most of them, and a thousand of them must not take the time of a YAML reader. Undefined for any other one. */
 function readSimpleHead(text: string): Head | undefined {
   const opening = /^---[ \t]*\r?\n/.exec(text);
   if (!opening) return { attributes: {}, body: text };
@@ -112,70 +172,60 @@ const words: Readonly<Record<string, boolean>> = {
 
 const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
-class Fields {
-  readonly #values: JsonObject;
-  readonly #shown: string;
-  readonly #problems: string[];
+class Field {
+  readonly #key: string;
+  readonly #value: Exclude<JsonValue, null>;
+  readonly #told: Told;
 
-  constructor(values: JsonObject, shown: string, problems: string[]) {
-    this.#values = values;
-    this.#shown = shown;
-    this.#problems = problems;
+  constructor(key: string, value: Exclude<JsonValue, null>, told: Told) {
+    this.#key = key;
+    this.#value = value;
+    this.#told = told;
   }
 
   /** On one line, without the spaces of a folded text. */
-  text(key: string): string | undefined {
-    const value = this.#values[key];
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === "object") return this.#wrong(key, "a text");
-    return String(value).replace(/\s+/g, " ").trim() || undefined;
+  text(): string | undefined {
+    if (typeof this.#value === "object") return this.#wrong("a text");
+    return String(this.#value).replace(/\s+/g, " ").trim() || undefined;
   }
 
-  flag(key: string, usual: boolean): boolean {
-    const value = this.#values[key];
-    if (value === undefined || value === null) return usual;
-    const known = words[String(value).toLowerCase()];
-    if (known === undefined) this.#wrong(key, "true or false");
-    return known ?? usual;
+  flag(): boolean | undefined {
+    return words[String(this.#value).toLowerCase()] ?? this.#wrong("true or false");
   }
 
   /** A list, or one text that is cut at `between`. */
-  list(key: string, between: RegExp): string[] {
-    const value = this.#values[key];
-    if (value === undefined || value === null) return [];
+  list(between: RegExp): string[] {
+    const value = this.#value;
     if (Array.isArray(value)) return value.filter((item) => typeof item === "string" || typeof item === "number").map(String);
-    if (typeof value === "object") return this.#wrong(key, "a text or a list") ?? [];
+    if (typeof value === "object") return this.#wrong("a text or a list") ?? [];
     return String(value)
       .split(between)
       .map((part) => part.trim())
       .filter(Boolean);
   }
 
-  words(key: string): string[] {
-    return this.list(key, /[\s,]+/).filter((name) => /^[A-Za-z_]\w*$/.test(name));
+  words(): string[] {
+    return this.list(/[\s,]+/).filter((name) => /^[A-Za-z_]\w*$/.test(name));
   }
 
-  map(key: string): JsonObject | undefined {
-    const value = this.#values[key];
-    if (value === undefined || value === null) return undefined;
-    return isJsonObject(value) ? value : this.#wrong(key, "an object");
+  map(): JsonObject | undefined {
+    return isJsonObject(this.#value) ? this.#value : this.#wrong("an object");
   }
 
   /** `Read, Bash(git add *) Grep`: between rules stands a comma or a space, and none of them counts inside of brackets. */
-  rules(key: string): string[] {
-    if (typeof this.#values[key] !== "string") return this.list(key, /,/);
-    return this.list(key, /$^/).flatMap((text) => text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []);
+  rules(): string[] {
+    if (typeof this.#value !== "string") return this.list(/,/);
+    return this.list(/$^/).flatMap((text) => text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []);
   }
 
   effort(): SkillEffort | undefined {
-    const value = this.text("effort")?.toLowerCase();
+    const value = this.text()?.toLowerCase();
     if (value === undefined) return undefined;
-    const known = efforts.find((effort) => effort === value);
-    return known ?? this.#wrong("effort", efforts.join(", "));
+    return efforts.find((effort) => effort === value) ?? this.#wrong(efforts.join(", "));
   }
 
-  #wrong(key: string, expected: string): undefined {
-    this.#problems.push(`${this.#shown}: ${key} should be ${expected}`);
+  #wrong(expected: string): undefined {
+    this.#told.problems.push(`${this.#told.shown}: ${this.#key} should be ${expected}`);
     return undefined;
   }
 }

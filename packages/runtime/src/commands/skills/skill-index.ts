@@ -1,9 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { makeFolder } from "../../util/make-folder.ts";
 import { dirname } from "node:path";
 import { isRecord } from "../../util/is-record.ts";
 import { replaceFile } from "../../util/replace-file.ts";
-import type { SkillPlace } from "./parse-skill.ts";
+import { type Said, type SkillPlace, toSkill } from "./said.ts";
 import type { Skill } from "./skill.ts";
 
 /** What is known of a file without reading it: what it says about itself, and what is wrong with it. */
@@ -14,10 +14,15 @@ export type IndexedSkill = {
 };
 
 /** The file behind links, in numbers that another file cannot have: device, inode, size and both times. */
-type Stamp = readonly [number, number, number, number, number];
+export type Stamp = readonly [number, number, number, number, number];
 
-/** What a file says about itself where it is not what most say; where it lies is known. */
-type Said = Partial<Omit<Skill, keyof SkillPlace>>;
+/** What was read of a file, and which file it was then. */
+type KnownFile = {
+  readonly stamp: Stamp;
+  readonly said: Said;
+  readonly realPath: string;
+  readonly problems: readonly string[];
+};
 
 /** Short: a thousand of them are read at every start. */
 type Entry = {
@@ -30,18 +35,7 @@ type Entry = {
   readonly problems?: readonly string[];
 };
 
-const usual = {
-  argumentNames: [],
-  allowedTools: [],
-  disallowedTools: [],
-  forks: false,
-  modelInvocable: true,
-  userInvocable: true,
-  paths: [],
-  hasHead: true,
-} as const satisfies Said;
-
-const version = 4;
+const version = 5;
 /** Fewer files are read as fast as their index. */
 const leastEntries = 100;
 
@@ -70,11 +64,7 @@ export class SkillIndex {
     return { realPath, problems, skill: toSkill(said, place) };
   }
 
-  keep(path: string, { realPath, problems, skill }: IndexedSkill): void {
-    const stamp = stampOf(path);
-    if (stamp === undefined) return;
-    const { name: _, kind, scope: __, path: ___, folder: ____, within, plugin: _____, ...fields } = skill;
-    const said = Object.fromEntries(Object.entries(fields).filter(([key, value]) => !isUsual(key, value)));
+  keep({ path, kind, within }: SkillPlace, { stamp, said, realPath, problems }: KnownFile): void {
     this.#now.set(path, {
       ...{ stamp, said },
       ...(kind === "command" && { kind }),
@@ -98,43 +88,8 @@ export class SkillIndex {
   }
 }
 
-/** Written out: objects that are put together of others, a thousand times, take most of the time of a start. */
-function toSkill(said: Said, { name, kind, scope, path, folder, within, plugin }: SkillPlace): Skill {
-  const { argumentNames, allowedTools, disallowedTools, forks, modelInvocable, userInvocable, paths, hasHead } = said;
-  const skill: { -readonly [Key in keyof Skill]: Skill[Key] } = {
-    name,
-    kind,
-    scope,
-    path,
-    folder,
-    description: said.description ?? "",
-    argumentNames: argumentNames ?? usual.argumentNames,
-    allowedTools: allowedTools ?? usual.allowedTools,
-    disallowedTools: disallowedTools ?? usual.disallowedTools,
-    forks: forks ?? usual.forks,
-    modelInvocable: modelInvocable ?? usual.modelInvocable,
-    userInvocable: userInvocable ?? usual.userInvocable,
-    paths: paths ?? usual.paths,
-    hasHead: hasHead ?? usual.hasHead,
-  };
-  if (within !== undefined) skill.within = within;
-  if (plugin !== undefined) skill.plugin = plugin;
-  if (said.label !== undefined) skill.label = said.label;
-  if (said.argumentHint !== undefined) skill.argumentHint = said.argumentHint;
-  if (said.model !== undefined) skill.model = said.model;
-  if (said.effort !== undefined) skill.effort = said.effort;
-  if (said.hooks !== undefined) skill.hooks = said.hooks;
-  if (said.agent !== undefined) skill.agent = said.agent;
-  return skill;
-}
-
-function isUsual(key: string, value: unknown): boolean {
-  return Object.hasOwn(usual, key) && JSON.stringify(usual[key as keyof typeof usual]) === JSON.stringify(value); // the key was looked up
-}
-
-function stampOf(path: string): Stamp | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs];
+export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): Stamp {
+  return [dev, ino, size, mtimeMs, ctimeMs];
 }
 
 function isSame([dev, ino, size, mtimeMs, ctimeMs]: Stamp, path: string): boolean {
