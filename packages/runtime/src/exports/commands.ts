@@ -10,7 +10,8 @@ export { MemoryRetrievalService, type RetrievalOptions, type RetrievedMemory } f
 export { type PendingMemory, PendingMemoryStore } from "../context/memory/pending-memory.ts";
 export { type AppendedMemory, type ProjectMemoryOptions, ProjectMemoryStore } from "../context/memory/project-memory.ts";
 export { findSkills, readSkill, skillFolders, type SkillPlaces } from "../commands/skills/find-skills.ts";
-export { knownKeys, type ParsedSkill, parseSkill, type SkillPlace } from "../commands/skills/parse-skill.ts";
+export { knownKeys, type ParsedSkill, parseSkill } from "../commands/skills/parse-skill.ts";
+export type { SkillPlace } from "../commands/skills/said.ts";
 export { type EmbeddedCommand, preprocessShellCommands } from "../commands/skills/shell-commands.ts";
 export type { FoundSkills, Skill, SkillFolder } from "../commands/skills/skill.ts";
 export { type SkillPromptContext, substituteVariables } from "../commands/skills/substitute.ts";

@@ -5,8 +5,6 @@ import { toRuntimeError } from "../../protocol/errors.ts";
 import type { Skill, SkillEffort } from "./skill.ts";
 import { type Said, type SkillPlace, toSkill } from "./said.ts";
 
-export type { SkillPlace };
-
 export type ParsedSkill = {
   readonly skill: Skill;
   /** What is wrong with the file, a sentence each; the skill works as far as it can. */
