@@ -28,6 +28,7 @@ const shared = {
   chunkNames: "chunk-[name]-[hash]",
   define: { OUTRIDER_VERSION: JSON.stringify(readPackage(cli).version) },
   plugins: [withoutDefaultValidator()],
+  drop: ["console"], // the official client's words for its own developers: nothing of ours says anything to a console
   metafile: true,
   write: false,
   logLevel: "warning",

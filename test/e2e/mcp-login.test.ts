@@ -45,7 +45,8 @@ describe("outrider mcp login", { timeout: 120_000 }, () => {
     const clientSecret = ["$", "{ROBOT_SECRET}"].join("");
     const entry = { url: server.url, oauth: { grant: "client_credentials", clientId: "robot", clientSecret } };
     assert.equal((await run(["mcp", "add-json", "safe", JSON.stringify(entry)], { env })).code, 0);
-    assert.equal((await run(["mcp", "test"], { env })).stdout, "safe  works, 2 tools: read, write\n");
+    const { stdout, stderr } = await run(["mcp", "test"], { env });
+    assert.deepEqual([stdout, stderr], ["safe  works, 2 tools: read, write\n", ""]);
     assert.deepEqual(JSON.parse((await run(["mcp", "test", "--json"], { env })).stdout), [
       {
         ...{ name: "safe", status: "connected", tools: ["read", "write"] },
@@ -53,6 +54,26 @@ describe("outrider mcp login", { timeout: 120_000 }, () => {
       },
     ]);
     assert.ok(!readFileSync(join(env.OUTRIDER_HOME, "settings.json"), "utf8").includes("robot-secret"));
+  });
+
+  it("tells a refusal in one line, whatever the authorization server would do to a terminal", async () => {
+    const why = "no \u001b[31mway\u001b[0m\nLogged in to safe: 9 tools";
+    const server = await openOAuthServer({
+      lies: {
+        "/authorize": ({ query }) => {
+          const words = new URLSearchParams({ state: query.get("state") ?? "", error: "access_denied", error_description: why });
+          return { status: 302, headers: { location: `${query.get("redirect_uri")}?${words}` } };
+        },
+      },
+    });
+    after(() => server.close());
+    const env = { OUTRIDER_HOME: tempFolder(), BROWSER: browser() };
+    await run(["mcp", "add", "safe", server.url], { env });
+    const { code, stdout, stderr } = await run(["mcp", "login", "safe"], { env });
+    assert.deepEqual([code, stdout], [78, ""]);
+    assert.match(stderr, /^outrider: The login did not work: .*refused the login: access_denied, no /m);
+    assert.equal(stderr.includes("\u001b"), false);
+    assert.doesNotMatch(stderr, /^Logged in/m);
   });
 
   it("says what it cannot do", async () => {

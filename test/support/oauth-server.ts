@@ -16,9 +16,40 @@ export type OAuthServer = {
   close(): void;
 };
 
+/** What a server that lies, refuses or breaks says in the place of what it should; nothing where it behaves. */
+export type Lie =
+  | { readonly status?: number; readonly body?: object | string; readonly headers?: Readonly<Record<string, string>> }
+  | "hang"
+  | undefined;
+
+type Asked = { readonly origin: string; readonly query: URLSearchParams; readonly body: string };
+
+/** By the path that was asked. */
+export type Lies = Readonly<Record<string, (asked: Asked) => Lie>>;
+
+/** How the authorization server describes itself. */
+export function metadataOf(origin: string): object {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    response_types_supported: ["code"],
+    grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
+  };
+}
+
 const program = { id: "robot", secret: "robot-secret" };
 
-export async function openOAuthServer({ refreshes = true }: { refreshes?: boolean } = {}): Promise<OAuthServer> {
+export async function openOAuthServer({
+  refreshes = true,
+  lies = {},
+}: {
+  refreshes?: boolean;
+  lies?: Lies;
+} = {}): Promise<OAuthServer> {
   const asked: OAuthServer["asked"] = [];
   const codes = new Map<string, Grant>();
   const tokens = new Map<string, string>();
@@ -68,17 +99,7 @@ export async function openOAuthServer({ refreshes = true }: { refreshes?: boolea
   const routes: Record<string, (request: IncomingMessage, response: ServerResponse, body: string) => void> = {
     "/.well-known/oauth-protected-resource/mcp": (_, response) =>
       json(response, 200, { resource: `${origin}/mcp`, authorization_servers: [origin] }),
-    "/.well-known/oauth-authorization-server": (_, response) =>
-      json(response, 200, {
-        issuer: origin,
-        authorization_endpoint: `${origin}/authorize`,
-        token_endpoint: `${origin}/token`,
-        registration_endpoint: `${origin}/register`,
-        response_types_supported: ["code"],
-        grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
-        code_challenge_methods_supported: ["S256"],
-        token_endpoint_auth_methods_supported: ["none", "client_secret_basic"],
-      }),
+    "/.well-known/oauth-authorization-server": (_, response) => json(response, 200, metadataOf(origin)),
     "/register": (_, response, body) => {
       asked.push({ what: "register" });
       json(response, 201, { ...JSON.parse(body), client_id: `client-${asked.length}`, token_endpoint_auth_method: "none" });
@@ -121,8 +142,13 @@ export async function openOAuthServer({ refreshes = true }: { refreshes?: boolea
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
-    const route = routes[new URL(request.url ?? "", "http://x").pathname];
-    if (route) route(request, response, body);
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
+    const query = request.method === "POST" ? new URLSearchParams(body) : searchParams;
+    const lie = lies[pathname]?.({ origin, query, body });
+    const route = routes[pathname];
+    if (lie === "hang") return;
+    if (lie) tell(response, lie);
+    else if (route) route(request, response, body);
     else response.writeHead(404).end();
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -141,4 +167,9 @@ export async function openOAuthServer({ refreshes = true }: { refreshes?: boolea
 
 function json(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+}
+
+function tell(response: ServerResponse, { status = 200, body = "", headers = {} }: Exclude<Lie, "hang" | undefined>): void {
+  const kind = typeof body === "object" ? "application/json" : "text/html";
+  response.writeHead(status, { "content-type": kind, ...headers }).end(typeof body === "object" ? JSON.stringify(body) : body);
 }

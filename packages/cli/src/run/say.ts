@@ -1,14 +1,16 @@
 import { fstatSync } from "node:fs";
 import { createRedactor } from "@outrider/runtime/host";
 import { peekFlag } from "../flags/args.ts";
+import { terminalText } from "../terminal/terminal-text.ts";
 
 /** Words for a person, on stderr. Where stdout is the same pipe or file (`2>&1`) and holds lines for programs, they would be no such line. */
 export function say(text: string, format: string = askedFormat()): void {
   if (!isAmongFrames(format)) process.stderr.write(text);
 }
 
+/** Many a message has words of files and servers in it, which may not move a cursor. */
 export function complain(message: string, format?: string): void {
-  say(`outrider: ${createRedactor({ env: process.env }).text(message)}\n`, format);
+  say(`outrider: ${terminalText(createRedactor({ env: process.env }).text(message))}\n`, format);
 }
 
 function askedFormat(): string {

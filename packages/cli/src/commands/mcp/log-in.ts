@@ -48,10 +48,14 @@ async function askPerson(config: HttpConfig, { known, scopes, browser }: Asking)
     const person = personBehind(loopback, show);
     await logIn(config, { loginFolder: known.plan.loginFolder, person, scopes });
   } catch (error) {
-    throw new RuntimeError("config", `The login did not work: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-      hint: "A server that gives out tokens itself takes one in a header: outrider mcp add NAME URL --header 'Authorization: Bearer …'",
-    });
+    throw new RuntimeError(
+      "config",
+      `The login did not work: ${visible(error instanceof Error ? error.message : String(error))}`,
+      {
+        cause: error,
+        hint: "A server that gives out tokens itself takes one in a header: outrider mcp add NAME URL --header 'Authorization: Bearer …'",
+      },
+    );
   } finally {
     reading.abort();
     await loopback.close();

@@ -33,20 +33,13 @@ export async function authorizedFetch(fetch: Fetch, config: HttpConfig, ways: Lo
 export async function openLogin(config: HttpConfig, { loginFolder, person }: LoginWays): Promise<ServerLogin> {
   const { oauth = {}, url: serverUrl } = config;
   const store = loginFolder === undefined ? undefined : new LoginStore(loginFolder);
-  const options = { serverUrl, oauth, store, person, fetch: plainFetch };
+  const options = { serverUrl, oauth, store, person };
   const { clientId = "", privateKey, algorithm = "ES256" } = oauth;
   if (privateKey === undefined) return new ServerLogin(options);
   const { createPrivateKeyJwtAuth } = await import("../official-client.ts");
   const authentication = createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, privateKey, alg: algorithm });
   return new ServerLogin(options, authentication);
 }
-
-/** What lets us in to an MCP server goes to no authorization server: their requests have no headers of the configuration. */
-async function plainFetch(input: string | URL, init?: RequestInit): Promise<Response> {
-  return await fetch(input, { ...init, signal: init?.signal ?? AbortSignal.timeout(authorizationMs) });
-}
-
-const authorizationMs = 30_000;
 
 /** What a refusal says about the token that would do. `isShort`: there is one, and it is for too little. */
 export async function readChallenge(response: Response): Promise<{ readonly isShort: boolean; readonly challenge: Challenge }> {

@@ -24,7 +24,8 @@ export async function openLoopback(port = 0): Promise<Loopback> {
     if (request.method !== "GET" || url.pathname !== path) return void response.writeHead(404).end();
     const isRefused = url.searchParams.has("error");
     response.writeHead(200, { "content-type": "text/plain; charset=utf-8", "content-security-policy": "default-src 'none'" });
-    response.end(isRefused ? "The login was refused. You may close this page.\n" : "Logged in. You may close this page.\n");
+    const what = isRefused ? "The login was refused." : "That is all that is to be done here: outrider says whether it worked.";
+    response.end(`${what} You may close this page.\n`);
     visit(url);
   });
   await listen(server, port, "127.0.0.1");
@@ -43,14 +44,25 @@ export async function openLoopback(port = 0): Promise<Loopback> {
   };
 }
 
+/** How long somebody may take to log in. */
+const patienceMs = 600_000;
+
 /** A person with a browser on this machine. `show` opens the address, or tells them. */
-export function personBehind({ redirectUrl, visited }: Loopback, show: (url: URL) => Promise<URL | undefined>): AskPerson {
+export function personBehind(
+  { redirectUrl, visited }: Loopback,
+  show: (url: URL) => Promise<URL | undefined>,
+  { patience = patienceMs }: { readonly patience?: number } = {},
+): AskPerson {
   return {
     redirectUrl,
     async visit(url) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`nobody came back from the browser within ${patience / 1000} s`)), patience);
+      });
       const shown = show(url);
       const told = shown.then((address) => address ?? visited);
-      return await Promise.race([visited, told]);
+      return await Promise.race([visited, told, late]).finally(() => clearTimeout(timer));
     },
   };
 }

@@ -9,8 +9,8 @@ import type {
 } from "@modelcontextprotocol/client";
 import { defined } from "../../../util/defined.ts";
 import { randomUuid } from "../../../util/unique-ids.ts";
-import type { Fetch } from "../bounded-fetch.ts";
 import { NeedsLogin } from "../connect-failure.ts";
+import { AuthorizationRequests } from "./authorization-requests.ts";
 import type { OAuthConfig } from "./oauth-config.ts";
 import type { LoginStore } from "./login-store.ts";
 import type { AskPerson } from "./login-ways.ts";
@@ -23,7 +23,6 @@ export type ServerLoginOptions = {
   readonly store?: LoginStore | undefined;
   /** Absent where nobody is there who could log in. */
   readonly person?: AskPerson | undefined;
-  readonly fetch: Fetch;
 };
 
 /** What a server said when it did not let us in. */
@@ -42,6 +41,9 @@ export class ServerLogin implements OAuthClientProvider {
   #state = "";
   #address: URL | undefined;
   #scope: string | undefined;
+  readonly #requests = new AuthorizationRequests();
+  /** That the one which should renew the token was taken back, or came to nothing. */
+  #isTakenBack = false;
   #renewing: Promise<void> | undefined;
   /** What was last read of the login: it is not read again for each request. */
   #known: Promise<StoredOAuthTokens | undefined> | undefined;
@@ -58,7 +60,8 @@ export class ServerLogin implements OAuthClientProvider {
     this.#scope = scopes;
     if (authentication) this.addClientAuthentication = authentication;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = clientMetadataUrl;
-    const { oauth, fetch } = options;
+    const { oauth } = options;
+    const { fetch } = this.#requests;
     if (this.#isProgram)
       this.prepareTokenRequest = async (scope) =>
         await programTokenRequest(oauth, { scope, issuer: this.#issuer, resource: this.#resource, fetch });
@@ -82,22 +85,33 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   async #renew(used: string | undefined, challenge: Challenge, isShort: boolean): Promise<void> {
-    const { serverUrl, person, oauth } = this.#options;
+    const { person, oauth } = this.#options;
     const tokens = await this.tokens();
     if (tokens?.access_token !== used) return; // another process, or another call, was faster
+    this.#isTakenBack = false;
     this.#outworn = tokens?.access_token;
     this.#scope = unite(
       this.#scope,
       isShort ? tokens?.scope : undefined,
       oauth.scopes === undefined || isShort ? challenge.scope : undefined,
     );
-    if (!person && !this.#isProgram && (isShort || !tokens?.refresh_token)) throw needsLogin(isShort ? this.#scope : undefined);
+    if (!person && !this.#isProgram && (isShort || !tokens?.refresh_token))
+      throw isShort ? needsMore(this.#scope) : tokens ? needsAnew("it came with nothing to renew it") : needsLogin();
+    try {
+      await this.#logIn(challenge, isShort);
+    } catch (error) {
+      throw this.#requests.explain(error);
+    }
+  }
+
+  async #logIn(challenge: Challenge, isShort: boolean): Promise<void> {
+    const { serverUrl } = this.#options;
     const { auth } = await import("../official-client.ts");
     await this.#useGivenMetadata();
     const flow = {
       serverUrl,
       ...defined({ scope: this.#scope, resourceMetadataUrl: challenge.resourceMetadataUrl }),
-      fetchFn: this.#options.fetch,
+      fetchFn: this.#requests.fetch,
       forceReauthorization: isShort,
     };
     if ((await auth(this, flow)) === "AUTHORIZED") return;
@@ -106,7 +120,7 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   async #comeBack(): Promise<{ authorizationCode: string; iss: string | undefined }> {
-    if (!this.#options.person || !this.#address) throw needsLogin(this.#scope);
+    if (!this.#options.person || !this.#address) throw needsLogin();
     const { searchParams } = await this.#options.person.visit(this.#address);
     const refusal = searchParams.get("error");
     if (refusal !== null) {
@@ -125,9 +139,9 @@ export class ServerLogin implements OAuthClientProvider {
 
   /** Somebody knows better than the server where its authorization server describes itself. */
   async #useGivenMetadata(): Promise<void> {
-    const { oauth, fetch } = this.#options;
+    const { oauth } = this.#options;
     if (oauth.authServerMetadataUrl === undefined || this.#discovery) return;
-    const response = await fetch(oauth.authServerMetadataUrl);
+    const response = await this.#requests.fetch(oauth.authServerMetadataUrl);
     const metadata = (await response.json()) as NonNullable<OAuthDiscoveryState["authorizationServerMetadata"]>; // the client uses what fits
     this.#discovery = { authorizationServerUrl: metadata.issuer, authorizationServerMetadata: metadata };
   }
@@ -180,6 +194,7 @@ export class ServerLogin implements OAuthClientProvider {
 
   async saveTokens(tokens: StoredOAuthTokens, context?: OAuthClientInformationContext): Promise<void> {
     const { store, serverUrl } = this.#options;
+    if (!/^[\x21-\x7e]+$/.test(tokens.access_token)) throw new Error("the authorization server gave a token that cannot be sent");
     const before = await this.tokens(context);
     // One that renews tokens stays good when the server gives no other.
     const kept = { ...(before?.refresh_token !== undefined && { refresh_token: before.refresh_token }), ...tokens };
@@ -189,8 +204,17 @@ export class ServerLogin implements OAuthClientProvider {
   }
 
   redirectToAuthorization(address: URL): void {
-    if (!this.#options.person) throw needsLogin(this.#scope);
+    if (!this.#options.person) throw this.#whyNot();
+    if (!isPage(address)) throw new Error(`the page to log in at, ${address.href.split("?")[0]}, is none for a browser`);
     this.#address = address;
+  }
+
+  /** The client wants a person: what it had to renew the token was of no use. */
+  #whyNot(): Error {
+    const { trouble } = this.#requests;
+    if (this.#isTakenBack) return needsAnew("the authorization server renews it no more");
+    if (this.#outworn === undefined || trouble === undefined) return needsLogin();
+    return new Error(`the login to it could not be renewed: ${trouble}`);
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -223,15 +247,27 @@ export class ServerLogin implements OAuthClientProvider {
     if (what === "all" || what === "discovery") this.#discovery = undefined;
     if (what !== "all" && what !== "tokens") return;
     this.#tokens = undefined;
+    this.#isTakenBack = true;
     // Another process may have renewed them in the meantime: those are good.
     if ((await store?.find(serverUrl))?.tokens.access_token === this.#outworn) await store?.forget(serverUrl);
   }
 }
 
-function needsLogin(scope: string | undefined): NeedsLogin {
-  return scope === undefined
-    ? new NeedsLogin("HTTP 401: nobody has logged in to it; a token may also be given in a header")
-    : new NeedsLogin(`HTTP 403: the login is for less than it wants, which is the scope ${JSON.stringify(scope)}`, { scope });
+function needsLogin(): NeedsLogin {
+  return new NeedsLogin("HTTP 401: nobody has logged in to it; a token may also be given in a header");
+}
+
+function needsAnew(why: string): NeedsLogin {
+  return new NeedsLogin(`HTTP 401: the login to it is not accepted, and ${why}: somebody has to log in anew`);
+}
+
+function needsMore(scope: string | undefined): NeedsLogin {
+  return new NeedsLogin(`HTTP 403: the login is for less than it wants, which is the scope ${JSON.stringify(scope)}`, { scope });
+}
+
+/** A server must not make us open files or other programs. */
+function isPage({ protocol, hostname }: URL): boolean {
+  return protocol === "https:" || (protocol === "http:" && /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.*\.)?localhost)$/.test(hostname));
 }
 
 function unite(...scopes: readonly (string | undefined)[]): string | undefined {
