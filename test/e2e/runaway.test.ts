@@ -107,6 +107,14 @@ describe("a model that goes round in circles", () => {
     assert.deepEqual([ended.code, server.requests.length], [76, 11]);
   });
 
+  it("with calls that are all denied is stopped, however they differ", async () => {
+    const step: ServerStep = (_, index) => ({ calls: [{ name: "Bash", input: { command: `rm -rf build-${index}` } }] });
+    const { env, server } = await model(forever(step), home);
+    const ended = await run(["-p", "go", ...json], { env, cwd: project });
+    assert.deepEqual([ended.code, server.requests.length, result(ended)["terminal_reason"]], [76, 30, "loop"]);
+    assert.match(ended.stderr, /all calls of 30 answers in a row were denied or failed.*--loop-stop/);
+  });
+
   it("is no circle where something is changed in between", async () => {
     const place = tempFolder("changes");
     writeFileSync(join(place, "a.txt"), "0");

@@ -90,7 +90,11 @@ describe("the same call with the same result", () => {
     assert.equal(watch(same, { stopAt: 0 }), "..nnnnnn");
     assert.equal(watch(same, { noteAt: 0, stopAt: 4 }), "...SSSSS");
     assert.equal(watch(same, { noteAt: 0, stopAt: 2 }), ".SSSSSSS");
-    for (const wrong of [1, -1, 2.5, Number.NaN]) assert.throws(() => toLoopLimits({ stopAt: wrong }), { code: "config" });
+    for (const wrong of [1, -1, 2.5, Number.NaN])
+      assert.throws(() => toLoopLimits({ stopAt: wrong }), {
+        code: "config",
+        message: `loops.stopAt is a whole number of at least 2, or 0 for never, not ${wrong}`,
+      });
   });
 
   it("begins anew when the model no longer knows its calls", () => {
@@ -116,5 +120,80 @@ describe("the same call with the same result", () => {
       repeats.restart();
       assert.deepEqual(repeats.observe(ended({})), {});
     }
+  });
+
+  it("counts calls that cannot be run anew after a message of a person, and not at all where circles may go on", () => {
+    const broken = (repeats: RepeatedCalls, count: number): unknown[] =>
+      times(count, (n) => repeats.observe(ended({ name: `T${n}`, isUsable: false, ran: false })).stop);
+    const repeats = new RepeatedCalls(toLoopLimits());
+    broken(repeats, 19);
+    repeats.restart();
+    assert.deepEqual(broken(repeats, 20), [
+      ...new Array(19).fill(undefined),
+      "20 calls in a row could not be run: there was no such tool, or the input did not fit it",
+    ]);
+    assert.deepEqual(broken(new RepeatedCalls(toLoopLimits({ stopAt: 0 })), 40), new Array(40).fill(undefined));
+  });
+
+  it("is excused by lost memories again after a message of a person", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    for (let times = 0; times < 4; times++) repeats.forget();
+    repeats.restart();
+    for (let times = 0; times < 2; times++) repeats.observe(ended({}));
+    repeats.forget();
+    assert.deepEqual(repeats.observe(ended({})), {});
+  });
+
+  it("says how often it happened, and when the turn ends", () => {
+    const noteOf = (limits: Partial<LoopLimits>): string | undefined => {
+      const repeats = new RepeatedCalls(toLoopLimits(limits));
+      return times(3, () => repeats.observe(ended({}))).at(-1)?.note;
+    };
+    const said =
+      "You have made this call 3 times with the same input, and its result was the same each time. Making it again will not change that: try something else, or give your final answer and say what is in the way.";
+    assert.equal(noteOf({}), `[${said} The turn ends when it has happened 6 times.]`);
+    assert.equal(noteOf({ stopAt: 0 }), `[${said}]`);
+  });
+});
+
+describe("answers whose calls all fail", () => {
+  const failed = { isError: true };
+  const worked = { isError: false };
+  const hear = (repeats: RepeatedCalls, answers: number): string =>
+    times(answers, () => repeats.endAnswer([failed]))
+      .map(({ note, stop }) => (stop !== undefined ? "S" : note !== undefined ? "n" : "."))
+      .join("");
+
+  it("are told once at the fifteenth in a row, and end the turn at the thirtieth", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    assert.equal(hear(repeats, 30), `${".".repeat(14)}n${".".repeat(14)}S`);
+    assert.deepEqual(repeats.endAnswer([failed]), { stop: "all calls of 31 answers in a row were denied or failed" });
+  });
+
+  it("begin anew with one call that works beside them, and with a message of a person", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    assert.equal(hear(repeats, 14), ".".repeat(14));
+    assert.deepEqual(repeats.endAnswer([failed, worked, failed]), {});
+    assert.equal(hear(repeats, 14), ".".repeat(14));
+    repeats.restart();
+    assert.equal(hear(repeats, 15), `${".".repeat(14)}n`);
+  });
+
+  it("count by answers, not by calls", () => {
+    const repeats = new RepeatedCalls(toLoopLimits());
+    assert.deepEqual(repeats.endAnswer(new Array(100).fill(failed)), {});
+  });
+
+  it("follow the numbers that are set for circles", () => {
+    assert.equal(hear(new RepeatedCalls(toLoopLimits({ noteAt: 0, stopAt: 2 })), 10), ".........S");
+    assert.equal(hear(new RepeatedCalls(toLoopLimits({ noteAt: 0, stopAt: 0 })), 100), ".".repeat(100));
+    const told = (limits: Partial<LoopLimits>): string | undefined => {
+      const repeats = new RepeatedCalls(toLoopLimits(limits));
+      return times(15, () => repeats.endAnswer([failed])).at(-1)?.note;
+    };
+    const said =
+      "All calls of your last 15 answers were denied or failed. More of the same kind will not help: try something that you know is allowed and works, or give your final answer and say what is in the way.";
+    assert.equal(told({}), `[${said} The turn ends when that is so for 30 answers in a row.]`);
+    assert.equal(told({ stopAt: 0 }), `[${said}]`);
   });
 });

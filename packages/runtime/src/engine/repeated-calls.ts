@@ -42,12 +42,14 @@ const maxDistance = 50;
 const maxForgotten = 3;
 /** So many in a row that cannot be run are one circle, however they differ. */
 const maxUnusable = 20;
+/** So many times the limits, answers in a row whose calls all failed are a circle: what comes next is another try of a kind that is no use. */
+const fruitlessFactor = 5;
 
 /**
  * Finds calls that go round in circles: the same tool, the same input (whatever the order of its keys) and the same result, however many
- * others lie between; and many in a row that cannot be run at all. It begins to count anew when the result is another one, when a call that was never made before may have changed
- * something, when too many others were made in between, when a person says something, and, a few times, when the model no longer knows
- * its earlier calls.
+ * others lie between; many in a row that cannot be run at all; and many answers in a row that only hold calls that are denied or fail. It
+ * begins to count anew when the result is another one, when a call that was never made before may have changed something, when too many
+ * others were made in between, when a person says something, and, a few times, when the model no longer knows its earlier calls.
  */
 export class RepeatedCalls {
   readonly #limits: LoopLimits;
@@ -57,6 +59,7 @@ export class RepeatedCalls {
   #forgotten = 0;
   #memory = 0;
   #unusable = 0;
+  #fruitless = 0;
 
   constructor(limits: LoopLimits) {
     this.#limits = limits;
@@ -87,10 +90,20 @@ export class RepeatedCalls {
     return noteAt > 0 && count >= noteAt ? { note: noteOf(count, stopAt) } : {};
   }
 
+  /** All calls of an answer have ended. The note is given once: what it asks for is another way, or an end. */
+  endAnswer(results: readonly { readonly isError?: boolean | undefined }[]): Verdict {
+    const { noteAt, stopAt } = this.#limits;
+    this.#fruitless = results.every(({ isError }) => isError) ? this.#fruitless + 1 : 0;
+    if (stopAt > 0 && this.#fruitless >= fruitlessFactor * stopAt)
+      return { stop: `all calls of ${this.#fruitless} answers in a row were denied or failed` };
+    return noteAt > 0 && this.#fruitless === fruitlessFactor * noteAt ? { note: fruitlessNote(this.#fruitless, stopAt) } : {};
+  }
+
   /** The model was told something new by a person. */
   restart(): void {
     this.#memory++;
     this.#unusable = 0;
+    this.#fruitless = 0;
     this.#forgotten = 0;
   }
 
@@ -98,6 +111,11 @@ export class RepeatedCalls {
   forget(): void {
     if (this.#forgotten++ < maxForgotten) this.#memory++;
   }
+}
+
+function fruitlessNote(count: number, stopAt: number): string {
+  const end = stopAt > 0 ? ` The turn ends when that is so for ${fruitlessFactor * stopAt} answers in a row.` : "";
+  return `[All calls of your last ${count} answers were denied or failed. More of the same kind will not help: try something that you know is allowed and works, or give your final answer and say what is in the way.${end}]`;
 }
 
 function noteOf(count: number, stopAt: number): string {

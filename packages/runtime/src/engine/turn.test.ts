@@ -209,6 +209,21 @@ describe("a turn", () => {
     }
   });
 
+  it("ends where every call is denied or fails, however they differ, and tells the model before", async () => {
+    const fails = tool("Look", async () => {
+      throw new ToolFailure("not allowed");
+    });
+    const script = new Array(40).fill((_: unknown, step: number) => ({
+      text: "trying",
+      calls: [{ name: "Look", input: { step } }],
+    }));
+    const { outcome, requests } = await turn(script, { tools: [fails] });
+    const reason = "all calls of 30 answers in a row were denied or failed";
+    assert.deepEqual(outcome, { type: "stopped", limit: "loop", reason, text: "trying" });
+    const isTold = requests.map(({ messages }) => /your last 15 answers/.test(JSON.stringify(messages.at(-1))));
+    assert.deepEqual([requests.length, isTold.indexOf(true), isTold.lastIndexOf(true)], [30, 15, 15]);
+  });
+
   it("lets a tool be asked until its answer changes", async () => {
     let asked = 0;
     const poll = tool("Poll", async () => say(asked++ % 5 === 4 ? `step ${asked}` : `waiting ${asked / 5}`));

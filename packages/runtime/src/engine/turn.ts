@@ -137,7 +137,10 @@ export async function runTurn(session: SessionDeps, turn: TurnDeps, history: rea
           await stopHooks?.objection(outcome);
           return end(stopHooks?.mark(outcome) ?? outcome);
         }
+        const { note, stop } = repeats.endAnswer(results);
+        if (stop !== undefined) deps.halt({ limit: "loop", reason: stop });
         if (halted !== undefined) return stopped(halted);
+        if (note !== undefined) askAgain(note, "continuation");
         overflowed = false;
         continue;
       }
