@@ -1,7 +1,7 @@
-// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--all] [--list].
+// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--all] [--explained] [--list].
 // Plants mutants into the sources, runs for each the near tests that meet it (--all: every test), the nearest first, until one fails. What survives is a missing test, or
 // stands with its reason in scripts/mutants/equivalent.json. Results are kept in .cache/mutants and not asked for twice; --again asks once
-// more for those that survived.
+// more for those that survived; --explained asks for those with a reason, and fails when one of them is noticed after all.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -53,7 +53,7 @@ if (chosen.length === 0) {
 }
 if (args.includes("--list"))
   for (const { id, file, line, operator, at } of chosen) console.log(`${id} ${file}:${line} ${operator}: ${at}`);
-else process.exitCode = report(await judgeAll(chosen)) ? 0 : 1;
+else process.exitCode = (args.includes("--explained") ? reportDoubts : report)(await judgeAll(chosen)) ? 0 : 1;
 
 /** The same ones for the same seed and sources: the smallest hashes of their names, so many from each folder. */
 function chooseMutants() {
@@ -77,9 +77,10 @@ async function judgeAll(mutants) {
   mkdirSync(place, { recursive: true });
   const equivalents = readEquivalents(mutants);
   const known = readKnown();
-  const open = mutants.filter(({ key }) => !equivalents.has(key) && !known.has(key));
+  const doubted = args.includes("--explained");
+  const open = mutants.filter(({ key }) => (doubted ? equivalents.has(key) : !equivalents.has(key) && !known.has(key)));
   console.log(
-    `${mutants.length} mutants: ${equivalents.size} explained, ${mutants.length - open.length - equivalents.size} known, ${open.length} to run`,
+    `${mutants.length} mutants: ${equivalents.size} explained, ${mutants.filter(({ key }) => known.has(key)).length} known, ${open.length} to run`,
   );
   if (open.length > 0) {
     const output = join(place, `tests-${process.pid}`);
@@ -87,39 +88,52 @@ async function judgeAll(mutants) {
     checkNames(tests);
     const entries = tests.filter((test) => canHoldMutants(test) && open.some(({ folder }) => mayTell(test, folder)));
     let done = 0;
-    const tell = (mutant, verdict) => {
+    const tell = (mutant, { verdict, by }) => {
       known.set(mutant.key, verdict);
-      appendFileSync(join(place, "results.jsonl"), `${JSON.stringify({ key: mutant.key, verdict })}\n`);
-      if (verdict !== "killed")
+      if (!doubted) appendFileSync(join(place, "results.jsonl"), `${JSON.stringify({ key: mutant.key, verdict, by })}\n`);
+      if ((verdict !== "killed") !== doubted)
         console.log(
-          `${verdict}  ${mutant.file}:${mutant.line}  ${mutant.operator} → ${mutant.code || "(nothing)"}\n          ${mutant.at}`,
+          `${verdict}  ${mutant.file}:${mutant.line}  ${mutant.operator} → ${mutant.code || "(nothing)"}\n          ${mutant.at}${by === undefined ? "" : `\n          by ${by}`}`,
         );
       if (++done % 50 === 0) console.log(`… ${done} of ${open.length}`);
     };
-    const queue = await judgeQuickly({ mutants, open, entries, output, tell });
+    const { left, asked } = await judgeQuickly({ mutants, open, entries, output, tell });
     const slow = openSlowTests({ mutants, place, output });
-    const work = async () => {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) tell(mutant, await judge(mutant, entries, slow));
-    };
-    await Promise.all(Array.from({ length: jobs }, work));
+    const others = entries.filter((entry) => !asked.has(entry));
+    await besideEachOther(
+      left,
+      () => slow,
+      async (mutant) => tell(mutant, await judge(mutant, others, slow)),
+    );
     rmSync(output, { recursive: true, force: true });
   }
-  return mutants.map((mutant) => ({ ...mutant, verdict: equivalents.has(mutant.key) ? "explained" : known.get(mutant.key) }));
+  const verdictOf = ({ key }) => (equivalents.has(key) && !doubted ? "explained" : known.get(key));
+  return (doubted ? open : mutants).map((mutant) => ({ ...mutant, verdict: verdictOf(mutant) }));
 }
 
-/** Answers those that the quick tests did not kill; each keeps whether they met it. */
+/** Those that the quick tests do not kill are left; each keeps whether they met it. `asked` are the test files that were asked. */
 async function judgeQuickly({ mutants, open, entries, output, tell }) {
-  const quick = entries.filter((entry) => open.some(({ folder }) => isQuick(entry, folder)));
-  if (quick.length === 0) return [...open];
+  const quick = entries.filter((entry) => isQuick(entry, readFileSync(join(root, entry), "utf8")));
+  if (quick.length === 0) return { left: open, asked: new Set() };
   const tests = await openQuickTests({ entries: quick, mutants, place, output });
   const left = [];
-  for (const mutant of open) {
-    const verdict = await tests.judge(mutant);
-    if (verdict === "killed") tell(mutant, verdict);
-    else left.push({ ...mutant, verdict });
-  }
-  tests.close();
-  return left;
+  await besideEachOther(open, tests.openJudge, async (mutant, { judge }) => {
+    const judgement = await judge(mutant);
+    if (judgement.verdict === "killed") tell(mutant, judgement);
+    else left.push({ ...mutant, ...judgement });
+  });
+  return { left, asked: new Set(quick.filter((entry) => !tests.unfit.has(entry))) };
+}
+
+/** As many at a time as there are jobs; each takes what `open` gives it, and closes it. */
+async function besideEachOther(items, open, work) {
+  const queue = [...items];
+  const takeTurns = async () => {
+    const tool = open();
+    for (let item = queue.shift(); item; item = queue.shift()) await work(item, tool);
+    tool.close();
+  };
+  await Promise.all(Array.from({ length: jobs }, takeTurns));
 }
 
 function mayTell(test, folder) {
@@ -135,9 +149,7 @@ async function judge(mutant, entries, slow) {
     const place = places.findIndex((start) => entry.startsWith(start));
     return proven.includes(entry) ? proven.indexOf(entry) - proven.length : place < 0 ? places.length : place;
   };
-  const wanted = entries
-    .filter((entry) => mayTell(entry, mutant.folder) && !isQuick(entry, mutant.folder))
-    .sort((a, b) => distance(a) - distance(b));
+  const wanted = entries.filter((entry) => mayTell(entry, mutant.folder)).sort((a, b) => distance(a) - distance(b));
   let verdict = mutant.verdict ?? "unmet";
   for (const entry of wanted) {
     const test = await slow.meet(entry);
@@ -146,9 +158,9 @@ async function judge(mutant, entries, slow) {
     const { passed } = await runTests(test.file, { mutant: mutant.id, timeoutMs: test.ms * 4 + 8_000 });
     if (passed) continue;
     killers.set(mutant.file, [entry, ...proven.filter((one) => one !== entry)]);
-    return "killed";
+    return { verdict: "killed", by: entry };
   }
-  return verdict;
+  return { verdict };
 }
 
 function report(results) {
@@ -175,6 +187,13 @@ function report(results) {
   const failed = breached.length + over.length;
   console.log(`${killed} of ${results.length} mutants are noticed`);
   return failed === 0;
+}
+
+/** A reason is wrong when a test notices the change. */
+function reportDoubts(results) {
+  const wrong = results.filter(({ verdict }) => verdict === "killed");
+  console.log(`${results.length - wrong.length} of ${results.length} explanations hold`);
+  return wrong.length === 0;
 }
 
 /** Mutants that change nothing, each with a reason: `[file, operator, line, reason]`. */

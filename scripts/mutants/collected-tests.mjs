@@ -1,4 +1,5 @@
 // Takes the place of `node:test` in a bundle of quick tests: collects them, and runs those it is asked to for one mutant after the other.
+const { mock } = process.getBuiltinModule("node:test");
 const suites = [newSuite()];
 const tests = [];
 const met = new Set();
@@ -45,26 +46,31 @@ export const after = (hook) => void suites.at(-1).after.push(hook);
 export const beforeEach = (hook) => void suites.at(-1).beforeEach.push(hook);
 export const afterEach = (hook) => void suites.at(-1).afterEach.push(hook);
 
-/** Answers the parent: `meet` runs every test with no mutant awake, `judge` runs the given ones until one fails. */
+/**
+ * Answers the parent, and tells it which test begins. `meet` runs every test from one on with no mutant awake; `judge` runs the given ones
+ * until one fails.
+ */
 export function answerQuestions() {
   const loaded = takeMet();
   const allSuites = new Set(tests.flatMap((one) => one.suites));
   process.on("uncaughtException", () => process.exit(1));
-  process.on("message", async (question) => {
-    if (question.type === "meet") {
-      const answers = [];
-      for (const [index, one] of tests.entries()) {
+  const answer = {
+    async meet({ from }) {
+      for (let index = from; index < tests.length; index++) {
+        process.send({ type: "begins", index, file: tests[index].file });
         const startedAt = performance.now();
-        const failure = await run(one);
-        answers.push({ index, name: one.name, file: one.file, ms: performance.now() - startedAt, met: takeMet(), failure });
+        const failure = await run(tests[index]);
+        const { name, file } = tests[index];
+        process.send({ type: "met", index, name, file, ms: performance.now() - startedAt, met: takeMet(), failure });
       }
-      process.send({ loaded, tests: answers });
-    }
-    if (question.type === "judge") {
+      return { loaded };
+    },
+    async judge({ mutant, tests: wanted }) {
       isMeeting = false;
-      awake = Object.keys({ [question.mutant]: true })[0]; // the same text as in the sources, so that comparing is quick
+      awake = Object.keys({ [mutant]: true })[0]; // the same text as in the sources, so that comparing is quick
       let killer;
-      for (const index of question.tests) {
+      for (const index of wanted) {
+        process.send({ type: "begins", index });
         if ((await run(tests[index])) === undefined) continue;
         killer = index;
         break;
@@ -72,9 +78,10 @@ export function answerQuestions() {
       awake = "";
       // A test that fails with nothing awake suffers from an earlier mutant, not from this one.
       const isSpoilt = killer !== undefined && (await run(tests[killer])) !== undefined;
-      process.send({ killer, isSpoilt });
-    }
-  });
+      return { killer, isSpoilt };
+    },
+  };
+  process.on("message", async (question) => process.send({ type: "answer", ...(await answer[question.type](question)) }));
   process.on("disconnect", async () => {
     for (const one of allSuites) for (const hook of one.after) await hook();
     process.exit(0);
@@ -83,20 +90,28 @@ export function answerQuestions() {
 }
 
 /** Undefined, or why it failed. */
-async function run({ body, suites: around }) {
+async function run({ name, body, suites: around }) {
   const afterwards = [];
-  try {
+  const signal = AbortSignal.timeout(60_000);
+  const context = { name, mock, signal, after: (hook) => afterwards.push(hook), diagnostic() {}, skip() {} };
+  const failures = [];
+  const attempt = async (part) => {
+    try {
+      await part();
+    } catch (error) {
+      failures.push(String(error?.message ?? error));
+    }
+  };
+  await attempt(async () => {
     for (const one of around) {
       for (const hook of one.before.splice(0)) await hook();
       for (const hook of one.beforeEach) await hook();
     }
-    await body({ after: (hook) => afterwards.push(hook), diagnostic() {}, skip() {}, signal: AbortSignal.timeout(60_000) });
-    return undefined;
-  } catch (error) {
-    return String(error?.message ?? error);
-  } finally {
-    for (const hook of [...afterwards, ...around.flatMap((one) => one.afterEach)]) await hook();
-  }
+    await body(context);
+  });
+  mock.reset();
+  for (const hook of [...afterwards, ...around.flatMap((one) => one.afterEach)]) await attempt(hook);
+  return failures[0];
 }
 
 function newSuite() {

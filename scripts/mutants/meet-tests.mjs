@@ -41,6 +41,7 @@ export function openSlowTests({ mutants, place, output }) {
       if (!meetings.has(entry)) meetings.set(entry, meet(entry));
       return meetings.get(entry);
     },
+    close() {},
   };
 }
 

@@ -53,14 +53,9 @@ export function isNear(test, folder) {
   return near[folder] === undefined || near[folder].some((part) => test.includes(part));
 }
 
-const quick = {
-  permissions: /\/permissions\/|permissions-(?:attacks|cases|commands|everyday|looking|rules)|permission-cases/,
-  util: /util\/(?:redact|known-|secret-|hex-secrets|unfinished-)|session\/events\/held-deltas|workspace\/environment|settings\/hide-secrets/,
-};
-
-/** Tests that keep nothing between them but files, so that one process can run them for many mutants. Random ones come after them. */
-export function isQuick(test, folder) {
-  return quick[folder]?.test(test) ?? false;
+/** Tests that start no program of their own bundle and count no time, so that one process can run them for many mutants. */
+export function isQuick(test, text) {
+  return !/(?:path-races|sandbox-)/.test(test) && !/import\.meta|process\.argv\[1\]|new Worker\(|\bfork\(/.test(text);
 }
 
 /** Tests of built packages, whose bundles hold no mutants, and tests of what a bundle loads. */

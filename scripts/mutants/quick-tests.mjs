@@ -8,11 +8,12 @@ import { compileWithMutants } from "./meet-tests.mjs";
 
 /**
  * Quick tests share one process, which judges one mutant after the other: starting Node and loading the sources takes longer than most of
- * them. A mutant that is met while the sources load gets a process of its own, started with the mutant awake.
+ * them. What it says about an end of itself is asked again in a process of its own, and a mutant that is met while the sources load gets one
+ * from the start. `unfit` are the files that do not pass there without any mutant.
  */
 export async function openQuickTests({ entries, mutants, place, output }) {
   const file = await compile({ entries, mutants, output });
-  const { loaded, tests } = await meet({ file, place });
+  const { loaded, tests, unfit } = await meet({ file, place });
   const awakeAtLoad = new Set(loaded);
   const metBy = new Map();
   for (const { index, met } of tests)
@@ -22,9 +23,9 @@ export async function openQuickTests({ entries, mutants, place, output }) {
     }
   const msOf = new Map(tests.map(({ index, ms }) => [index, ms]));
   const fileOf = new Map(tests.map((test) => [test.index, test.file]));
+  const nameOf = new Map(tests.map((test) => [test.index, `${test.file}: ${test.name}`]));
   const killers = new Map();
   const needsFresh = new Set(); // files whose work is done once in a process, and kept
-  let shared;
 
   /** What killed others of the same file, and the file's own tests, know what it is for; of the others, the quickest first. */
   const inOrder = (mutant, wanted) => {
@@ -39,40 +40,55 @@ export async function openQuickTests({ entries, mutants, place, output }) {
     const counts = killers.get(source) ?? [];
     killers.set(source, [killer, ...counts.filter((index) => index !== killer)].slice(0, 100));
   };
-  const ask = async (child, mutant, wanted) => {
-    const timeoutMs = wanted.reduce((sum, index) => sum + msOf.get(index), 0) * 4 + 5_000;
-    const answer = await child?.ask({ type: "judge", mutant, tests: wanted }, timeoutMs);
+  const ask = async (child, mutant, wanted, { patienceMs }) => {
+    let begun;
+    const answer = await child?.ask({ type: "judge", mutant, tests: wanted }, ({ index }) => {
+      begun = index;
+      return msOf.get(index) * 4 + patienceMs;
+    });
     if (answer === undefined) child?.end();
-    return answer ?? { killer: "its end" };
+    return answer ?? { killer: `the end of the process (${nameOf.get(begun) ?? "at its start"})`, begun };
   };
-  /** In the shared process. What an earlier mutant left there may fail a test, too: then it ends, and the mutant is judged alone. */
-  const askShared = async (mutant, wanted) => {
-    if (!shared?.isAlive()) shared = await start(file, "");
-    const { killer, isSpoilt } = await ask(shared, mutant, wanted);
-    if (isSpoilt) shared.end();
-    return isSpoilt ? undefined : killer;
-  };
-  /** In a process of its own: nothing was computed before the mutant woke up. */
+  /**
+   * In a process of its own: nothing was computed before the mutant woke up. An end of it counts only if the same test ends well there without
+   * the mutant.
+   */
   const askAlone = async (mutant, wanted) => {
     const child = await start(file, mutant);
-    const { killer } = await ask(child, mutant, wanted);
+    const { killer, begun } = await ask(child, mutant, wanted, { patienceMs: 20_000 });
     child?.end();
-    return killer;
+    if (begun === undefined) return killer;
+    const control = await start(file, "");
+    const answer = await ask(control, "", [begun], { patienceMs: 20_000 });
+    control?.end();
+    return answer.killer === undefined ? killer : askAlone(mutant, wanted.slice(wanted.indexOf(begun) + 1));
   };
-  return {
-    async judge(mutant) {
-      const isLoaded = awakeAtLoad.has(mutant.id);
-      const wanted = inOrder(mutant, isLoaded ? [...msOf.keys()] : (metBy.get(mutant.id) ?? []));
-      if (wanted.length === 0) return "unmet";
-      const isShared = !isLoaded && !needsFresh.has(mutant.file);
-      const early = isShared ? await askShared(mutant.id, wanted) : undefined;
-      const killer = early ?? (await askAlone(mutant.id, wanted));
-      if (isShared && early === undefined && killer !== undefined) needsFresh.add(mutant.file);
-      remember(mutant, killer);
-      return killer === undefined ? "survived" : "killed";
-    },
-    close: () => shared?.end(),
+  /** One that judges one mutant at a time; several may do so beside each other. */
+  const openJudge = () => {
+    let shared;
+    /** In the shared process. What an earlier mutant left there may fail a test, or end it, too: then the mutant is judged alone. */
+    const askShared = async (mutant, wanted) => {
+      if (!shared?.isAlive()) shared = await start(file, "");
+      const { killer, isSpoilt } = await ask(shared, mutant, wanted, { patienceMs: 5_000 });
+      if (isSpoilt) shared.end();
+      return isSpoilt || !msOf.has(killer) ? undefined : killer;
+    };
+    return {
+      async judge(mutant) {
+        const isLoaded = awakeAtLoad.has(mutant.id);
+        const wanted = inOrder(mutant, isLoaded ? [...msOf.keys()] : (metBy.get(mutant.id) ?? []));
+        if (wanted.length === 0) return { verdict: "unmet" };
+        const isShared = !isLoaded && !needsFresh.has(mutant.file);
+        const early = isShared ? await askShared(mutant.id, wanted) : undefined;
+        const killer = early ?? (await askAlone(mutant.id, wanted));
+        if (isShared && early === undefined && killer !== undefined) needsFresh.add(mutant.file);
+        remember(mutant, killer);
+        return killer === undefined ? { verdict: "survived" } : { verdict: "killed", by: nameOf.get(killer) ?? killer };
+      },
+      close: () => shared?.end(),
+    };
   };
+  return { openJudge, unfit: new Set(unfit) };
 }
 
 async function compile({ entries, mutants, output }) {
@@ -100,15 +116,36 @@ async function meet({ file, place }) {
   for (const name of readdirSync(fixtures)) if (/\.jsonl?$/.test(name)) hash.update(readFileSync(join(fixtures, name)));
   const answer = join(place, "met", hash.digest("hex"));
   if (!existsSync(answer)) {
-    const child = await start(file, "");
-    const met = await child?.ask({ type: "meet" }, 600_000);
-    child?.end();
-    if (!met) throw new Error("The quick tests do not run");
-    for (const { name, failure } of met.tests) if (failure !== undefined) console.log(`not used: "${name}" fails: ${failure}`);
+    const all = await meetAll(file);
+    const unfit = new Set();
+    for (const { name, file: entry, failure } of all.tests)
+      if (failure !== undefined) {
+        console.log(`not shared: ${entry}: "${name}" fails: ${failure.split("\n")[0]}`);
+        unfit.add(entry);
+      }
     mkdirSync(join(place, "met"), { recursive: true });
-    writeFileSync(answer, JSON.stringify({ ...met, tests: met.tests.filter(({ failure }) => failure === undefined) }));
+    const tests = all.tests.filter((test) => !unfit.has(test.file));
+    writeFileSync(answer, JSON.stringify({ loaded: all.loaded, tests, unfit: [...unfit] }));
   }
   return JSON.parse(readFileSync(answer, "utf8"));
+}
+
+/** Runs every test once. One that ends the process, or never ends, has failed: another process goes on behind it. */
+async function meetAll(file) {
+  const tests = [];
+  let begun = { index: -1 };
+  for (let tries = 0; tries < 20; tries++) {
+    const child = await start(file, "");
+    const answer = await child?.ask({ type: "meet", from: begun.index + 1 }, (told) => {
+      if (told.type === "begins") begun = told;
+      else tests.push(told);
+      return 60_000;
+    });
+    child?.end();
+    if (answer) return { loaded: answer.loaded, tests };
+    tests.push({ ...begun, name: "one of its tests", failure: "it ends the process, or never ends" });
+  }
+  throw new Error("The quick tests do not run");
 }
 
 /** Undefined when the process ends before it is ready: a mutant that no source file survives. */
@@ -122,20 +159,29 @@ async function start(file, mutant) {
     env: { ...process.env, OUTRIDER_ROOT: root, OUTRIDER_PROPERTY_COMMANDS: "300", OUTRIDER_MUTANT: mutant, TMPDIR: folder },
   });
   let isAlive = true;
-  let tell = () => {};
-  child.on("message", (message) => tell(message));
+  let hear = () => {};
+  child.on("message", (message) => hear(message));
   child.on("exit", () => {
     isAlive = false;
-    tell(undefined);
+    hear(undefined);
   });
-  const listen = (timeoutMs) =>
+  /** The first message of a type. `patience` answers others with how long to wait for the next one. */
+  const listen = (type, patienceMs, patience) =>
     new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), timeoutMs);
-      tell = (message) => {
-        clearTimeout(timer);
+      let until = 0;
+      const wait = (ms) => {
+        until = performance.now() - waitedMs(child.pid) + ms;
+      };
+      const timer = setInterval(() => {
+        if (performance.now() - waitedMs(child.pid) > until) hear(undefined);
+      }, 500);
+      hear = (message) => {
+        if (message && message.type !== type) return wait(patience(message));
+        clearInterval(timer);
         resolve(message);
       };
-      if (!isAlive) tell(undefined);
+      wait(patienceMs);
+      if (!isAlive) hear(undefined);
     });
   const end = () => {
     isAlive = false;
@@ -146,7 +192,7 @@ async function start(file, mutant) {
     }
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
-  const ready = await listen(30_000);
+  const ready = await listen("ready", 30_000);
   if (ready === undefined) {
     end();
     return undefined;
@@ -154,10 +200,19 @@ async function start(file, mutant) {
   return {
     end,
     isAlive: () => isAlive,
-    ask(question, timeoutMs) {
-      const answer = listen(timeoutMs);
+    ask(question, patience) {
+      const answer = listen("answer", 30_000, patience);
       if (isAlive) child.send(question);
       return answer;
     },
   };
+}
+
+/** How long a process was ready and got no processor: on a busy machine that says nothing about a mutant. */
+function waitedMs(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return 0; // it is gone, or this is no Linux
+  }
 }
