@@ -36,8 +36,8 @@ export async function runSkills(args: readonly string[]): Promise<number> {
   throw new RuntimeError("usage", `skills does not take ${visible(args.join(" "))}\n${usage}`);
 }
 
-async function look({ cwd, root, home: userHome, outriderHome }: Project): Promise<FoundSkills> {
-  return await findSkills(skillFolders({ cwd, root, outriderHome, userHome, scopes: ["user", "project"] }), root);
+async function look({ cwd, root, home: userHome, outriderHome, claudeHome }: Project): Promise<FoundSkills> {
+  return await findSkills(skillFolders({ cwd, root, outriderHome, userHome, claudeHome, scopes: ["user", "project"] }), root);
 }
 
 async function list({ skills, warnings }: FoundSkills, json: boolean): Promise<number> {

@@ -15,6 +15,7 @@ export type Project = {
   readonly root: string;
   readonly home: string;
   readonly outriderHome: string;
+  readonly claudeHome: string | undefined;
   readonly layers: readonly SettingsLayer[];
   readonly trust: TrustJudgement;
 };
@@ -31,5 +32,6 @@ export async function lookAtProject({ cwd = ".", settings, settingSources, trust
     trustProject: trustProject || undefined,
   };
   const project = await openProject(request, around);
-  return { ...project, home: around.userHome, outriderHome: around.outriderHome, trust: await project.trust() };
+  const { userHome: home, outriderHome, claudeHome } = around;
+  return { ...project, home, outriderHome, claudeHome, trust: await project.trust() };
 }

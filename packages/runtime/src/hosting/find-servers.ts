@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { isJsonObject, type JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import { type McpServerConfigs, parseMcpServers, serversIn } from "../tools/mcp/server-config.ts";
+import { claudeServerFile } from "../settings/home.ts";
+import { type ClaudeServer, claudeServers } from "./claude-servers.ts";
 import type { ServerGround } from "./plan-servers.ts";
 import type { SessionRequest } from "./session-request.ts";
 
@@ -21,9 +23,19 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
   const { mcpServers } = ground.resolved.settings;
   const { mainAgent } = ground;
   const written = isAlone || !isOfProject ? [] : projectServers(ground);
+  const isOfUser = !isAlone && (request.settingSources?.includes("user") ?? true);
+  const { around, project } = ground;
+  const kept = isOfUser ? claudeServers(around, [project.root, project.cwd]).filter(({ isOff }) => !isOff) : [];
+  const file = claudeServerFile(around);
+  const keptAs = (wanted: ClaudeServer["scope"]): ServerSource[] =>
+    kept.flatMap(({ name, server, scope }) =>
+      scope === wanted ? [{ value: { [name]: server }, source: file, kind: scope }] : [],
+    );
   const isTrusted = written.length > 0 && (await ground.project.trust()).trusted;
   const sources: ServerSource[] = [
+    ...keptAs("user"),
     ...(isTrusted ? written.map(toSource) : []),
+    ...keptAs("local"),
     ...(isAlone ? [] : mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source, kind: "user" }))),
     ...(mainAgent?.mcpServers
       ? [{ value: { mcpServers: mainAgent.mcpServers }, source: mainAgent.source, kind: "dynamic" }]

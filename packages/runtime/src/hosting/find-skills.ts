@@ -20,7 +20,7 @@ export async function skillsOfPlan(
   { project, around, settings }: { readonly project: Project; readonly around: Surroundings; readonly settings: Settings },
 ): Promise<SkillsOfPlan> {
   const { cwd, root } = project;
-  const { outriderHome, userHome } = around;
+  const { outriderHome, userHome, claudeHome = join(userHome, ".claude") } = around;
   const beside = options?.permissions?.additionalDirectories?.map((path) => resolve(around.cwd, path));
   const isOff = options?.skills || bare || without?.includes("skills") || options?.slashCommands === false;
   if (isOff) return { options: {}, warnings: [], ignored: [] };
@@ -28,10 +28,9 @@ export async function skillsOfPlan(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
   const ground = { project, settings, env: { ...around.env, ...settings.env } };
-  const places = { cwd, root, outriderHome, userHome, scopes, beside };
+  const places = { cwd, root, outriderHome, userHome, claudeHome, scopes, beside };
   const load = (): Promise<typeof import("./load-skills.ts")> => import("./load-skills.ts");
-  if (mayHold({ cwd, root, homes: [outriderHome, join(userHome, ".claude")], beside }))
-    return await (await load()).loadSkills(places, ground);
+  if (mayHold({ cwd, root, homes: [outriderHome, claudeHome], beside })) return await (await load()).loadSkills(places, ground);
   // Some may come, and folders below may have some.
   const skills: SkillOptions = {
     found: [],

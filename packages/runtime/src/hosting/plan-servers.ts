@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ResolvedSettings } from "../settings/settings.ts";
 import type { AgentDefinition } from "../tasks/agent-definition.ts";
 import type { McpServerConfigs } from "../tools/mcp/server-config.ts";
+import { claudeServerFile } from "../settings/home.ts";
 import type { Project } from "./project.ts";
 import type { SessionRequest } from "./session-request.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -33,11 +34,12 @@ export type ServerGround = {
   readonly mainAgent?: AgentDefinition | undefined;
 };
 
-/** The servers of the request, settings and a trusted project's `.mcp.json`. Where there are none, nothing of MCP is loaded. */
+/** The servers of the request, settings, Claude Code's own file and a trusted project's `.mcp.json`. Where there are none, nothing of MCP is loaded. */
 export async function planServers(request: SessionRequest, ground: ServerGround): Promise<ServerPlan> {
   const { resolved, project, mainAgent } = ground;
   const isAlone = request.without?.includes("servers");
-  const isNamed = resolved.settings.mcpServers.length > 0 || existsSync(join(project.root, ".mcp.json"));
+  const files = [join(project.root, ".mcp.json"), claudeServerFile(ground.around)];
+  const isNamed = resolved.settings.mcpServers.length > 0 || files.some((file) => existsSync(file));
   const none = !request.mcpServers?.length && !mainAgent?.mcpServers && (isAlone || !isNamed);
   const found = none ? undefined : await (await import("./find-servers.ts")).findServers(request, ground);
   return {

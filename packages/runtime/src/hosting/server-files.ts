@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/content.ts";
 import { parseMcpServers } from "../tools/mcp/server-config.ts";
 import { checkLayer } from "../settings/check-layer.ts";
+import { claudeServerFile } from "../settings/home.ts";
+import { claudeServers } from "./claude-servers.ts";
 import { editSettings } from "../settings/edit-settings.ts";
 import { readJsonFile } from "../settings/json-file.ts";
 import type { ParsedJson } from "../settings/json-text.ts";
@@ -32,14 +34,25 @@ export type WrittenServer = {
 };
 
 /** All of them, also those that do not count here and now. */
-export function writtenServers(place: Place & { readonly layers: readonly SettingsLayer[] }): readonly WrittenServer[] {
+export function writtenServers(place: WholePlace): readonly WrittenServer[] {
   const scopes = new Map(Object.entries(serverFiles(place)).map(([scope, file]) => [file, scope as ServerScope])); // its own names
   const own = [...scopes.keys()].map((file) => ({ file, values: valuesIn(file) }));
   const others = place.layers.filter(({ path }) => !scopes.has(path)).map(({ path, values }) => ({ file: path, values }));
-  return [...own, ...others].flatMap(({ file, values }) =>
+  const ours = [...own, ...others].flatMap(({ file, values }) =>
     Object.entries(serversIn(values)).map(([name, server]) => ({ name, file, scope: scopes.get(file), server })),
   );
+  const around = { userHome: place.home, claudeHome: place.claudeHome };
+  const file = claudeServerFile(around);
+  const kept = claudeServers(around, [place.root, place.cwd]);
+  return [...kept.map(({ name, server }) => ({ name, file, scope: undefined, server })), ...ours];
 }
+
+type WholePlace = Place & {
+  readonly cwd: string;
+  readonly home: string;
+  readonly claudeHome?: string | undefined;
+  readonly layers: readonly SettingsLayer[];
+};
 
 /** Adds or replaces a server, and answers the file. What it is made of is checked before anything is written. */
 export async function saveServer(

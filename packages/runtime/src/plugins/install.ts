@@ -222,7 +222,18 @@ function completeManifest(path: string, entry: JsonObject): void {
       "Both the plugin and its marketplace say what it consists of, and the marketplace wants to be alone",
     );
   if (own) return;
-  const told = ["name", "version", "description", "author", "keywords", "homepage", "license", "defaultEnabled", ...parts];
+  const told = [
+    "name",
+    "version",
+    "description",
+    "author",
+    "keywords",
+    "homepage",
+    "license",
+    "engines",
+    "defaultEnabled",
+    ...parts,
+  ];
   const values = Object.fromEntries(told.flatMap((key) => (entry[key] === undefined ? [] : [[key, entry[key]]])));
   makeFolder(join(path, ".claude-plugin"), 0o777);
   writeFileSync(join(path, ".claude-plugin/plugin.json"), `${JSON.stringify(values, null, 2)}\n`, { mode: 0o644 });

@@ -142,6 +142,31 @@ describe("a bundle", () => {
     assert.deepEqual([bin, outputStyles], [undefined, [join(path, "output-styles")]]);
   });
 
+  const engines: readonly (readonly [engines: unknown, said: RegExp | undefined])[] = [
+    [undefined, undefined],
+    [{}, undefined],
+    [{ "claude-code": ">=2.0.0" }, undefined],
+    [{ "claude-code": ">= 2.0 < 3" }, undefined],
+    [{ "claude-code": "2.0.0 - 2.9" }, undefined],
+    [{ "claude-code": "*", node: ">=99", outrider: "<1000" }, undefined],
+    [{ "claude-code": "^3" }, /^p: it is for Claude Code \^3; plugins are read as 2\.\d+\.\d+ reads them/],
+    [{ "claude-code": "latest" }, /^p: engines\.claude-code is no range of versions \("latest"\); it was ignored$/],
+    [{ "claude-code": 2 }, /^p: engines must be an object/],
+    ["2", /^p: engines must be an object/],
+  ];
+  for (const [value, said] of engines)
+    it(`for ${JSON.stringify(value) ?? "any engine"} ${said ? "says so and is used" : "is used"}`, async () => {
+      const { name, warnings } = await load(bundle({ [manifest]: { name: "p", engines: value } }));
+      assert.equal(name, "p");
+      if (said) assert.match(warnings.join("\n"), said);
+      else assert.deepEqual(warnings, []);
+    });
+
+  it("for another Outrider is refused", async () => {
+    const path = bundle({ [manifest]: { name: "p", engines: { outrider: ">=1000" } } });
+    await assert.rejects(load(path), /The plugin p is for Outrider >=1000, and this is \d/);
+  });
+
   it("tells what means nothing here", async () => {
     const { unused, warnings } = await load(bundle({ [manifest]: { name: "p", banana: 1, engines: {} }, ".lsp.json": {} }));
     assert.deepEqual([unused.length, unused[1], warnings], [2, ".lsp.json", []]);

@@ -8,6 +8,7 @@ import { isInside } from "../util/is-inside.ts";
 import { readManifest } from "./manifest.ts";
 import type { BundlePluginManifest, LoadedBundlePlugin, PluginServer } from "./plugin.ts";
 import { loadPluginAgents } from "./plugin-agents.ts";
+import { checkEngines } from "./plugin-engines.ts";
 import { fillInAll, toHookSource, UnreadableHooks } from "./plugin-hooks.ts";
 import { noOptions, type PluginOptionValues, toOptionValues } from "./plugin-options.ts";
 import { pluginData, pluginVariables } from "./plugin-variables.ts";
@@ -46,7 +47,7 @@ export async function loadPlugin({ path, marketplace, pluginHome, ...ways }: Plu
   const variables = pluginVariables({ root, data });
   const { valuesOf, env = {} } = ways;
   const options = valuesOf ? toOptionValues({ declared: manifest.userConfig, values: valuesOf(id), env }) : noOptions;
-  const warnings = [...options.warnings];
+  const warnings = [...checkEngines(manifest), ...options.warnings];
   const bundle: Bundle = { root, manifest, variables, options, warnings };
   return {
     ...{ manifest, name, id, path: root, data, variables, warnings },

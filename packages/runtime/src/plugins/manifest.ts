@@ -42,6 +42,7 @@ function parseManifest(values: JsonObject, file: string): ReadManifest {
     keywords: field.texts("keywords") ?? [],
     homepage: field.text("homepage"),
     license: field.text("license"),
+    engines: enginesIn(values["engines"]),
     defaultEnabled: field.flag("defaultEnabled") ?? true,
     skills: field.paths("skills") ?? [],
     commands: field.paths("commands"),
@@ -63,6 +64,13 @@ function parseManifest(values: JsonObject, file: string): ReadManifest {
     file,
     unknown: unknown.map((key) => `${JSON.stringify(key)} of ${file}`),
   };
+}
+
+/** What is wrong about them costs no bundle: they are as Claude Code takes them. */
+function enginesIn(value: JsonValue | undefined): BundlePluginManifest["engines"] {
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value) || Object.values(value).some((range) => typeof range !== "string")) return "unusable";
+  return value as Record<string, string>; // each value was looked at
 }
 
 /** Also keys that have a meaning for Claude Code or for marketplaces only. */

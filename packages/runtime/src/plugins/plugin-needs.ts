@@ -34,13 +34,25 @@ export function missingNeed({ manifest, id }: LoadedBundlePlugin, others: readon
   return undefined;
 }
 
-/** npm's ranges as far as plugins use them: `1.2.3`, `^1.2`, `~1.2.3`, `>=1 <2`, `1.x`, `*`, and `||` between two. */
+/** npm's ranges as far as plugins use them: `1.2.3`, `^1.2`, `~1.2.3`, `>=1 <2`, `1 - 2`, `1.x`, `*`, and `||` between two. */
 export function isWithin(version: string, range: string): boolean {
-  return range.split("||").some((part) =>
+  return wordsOf(range).some((words) => words.every((word) => fits(version, word)));
+}
+
+export function isRange(text: string): boolean {
+  return wordsOf(text).every((words) =>
+    words.every((word) => /^(?:>=|<=|[><=^~])?v?(?:[\dx*]+(?:\.[\dx*]+){0,2}(?:[-+][\w.+-]+)?)?$/i.test(word)),
+  );
+}
+
+/** The words that must all hold, for each of the parts of which one must. */
+function wordsOf(range: string): string[][] {
+  return range.split("||").map((part) =>
     part
+      .replace(/(\S+)\s+-\s+(\S+)/g, ">=$1 <=$2")
+      .replace(/([<>=^~])\s+/g, "$1")
       .trim()
-      .split(/\s+/)
-      .every((word) => fits(version, word)),
+      .split(/\s+/),
   );
 }
 

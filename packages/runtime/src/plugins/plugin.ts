@@ -12,6 +12,8 @@ export type BundlePluginManifest = {
   readonly keywords: readonly string[];
   readonly homepage?: string | undefined;
   readonly license?: string | undefined;
+  /** The range of versions by the name of the program that it is for. */
+  readonly engines?: Readonly<Record<string, string>> | "unusable" | undefined;
   /** Off until somebody switches it on. */
   readonly defaultEnabled: boolean;
   /** Folders or files beside `skills/`. */

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest, surroundingsOf } from "@outrider/runtime/host";
 import { createSecretHider, type WrittenServer } from "@outrider/runtime/admin";
@@ -64,7 +65,7 @@ function describe({ name, file, scope, server }: WrittenServer, { plan, isTruste
 }
 
 function isUsers(file: string): boolean {
-  return file.startsWith(`${surroundingsOf().claudeHome}/`);
+  return file.startsWith(`${surroundingsOf().claudeHome}/`) || basename(file) === ".claude.json";
 }
 
 function toLine({ name, scope, file, server, starts, why }: Row): string {

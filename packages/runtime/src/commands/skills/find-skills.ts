@@ -21,6 +21,8 @@ export type SkillPlaces = {
   readonly root: string;
   readonly outriderHome: string | undefined;
   readonly userHome: string | undefined;
+  /** Claude Code's own folder, where it is not `.claude` of the user's. */
+  readonly claudeHome?: string | undefined;
   /** Whose files count. */
   readonly scopes: readonly ("user" | "project")[];
   /** Folders beside the project that belong to the work, whose skills count with the project's. */
@@ -31,19 +33,22 @@ export type SkillPlaces = {
  * Where skills and commands are kept, what counts first in front: skills before commands, the user's before the project's, a folder nearer
  * to the work before one above it.
  */
-export function skillFolders({ cwd, root, outriderHome, userHome, scopes, beside = [] }: SkillPlaces): SkillFolder[] {
-  const homes = [outriderHome, userHome && join(userHome, ".claude")].filter((home) => home !== undefined && home !== "");
+export function skillFolders({ cwd, root, scopes, beside = [], ...user }: SkillPlaces): SkillFolder[] {
+  const claudeHome = user.claudeHome ?? (user.userHome && join(user.userHome, ".claude"));
+  const homes = [user.outriderHome, claudeHome].filter((home): home is string => Boolean(home));
   const projects = foldersBetween(cwd, root).flatMap((folder) =>
     [".outrider", ".claude", ".agents"].map((name) => join(folder, name)).filter((path) => !homes.includes(path)),
   );
   const isCommandHome = (path: string): boolean => basename(path) !== ".agents";
   const all: SkillFolder[] = [
-    ...homes.map((path) => ({ path: join(path ?? "", "skills"), kind: "skill", scope: "user" }) as const),
+    ...homes.map((path) => ({ path: join(path, "skills"), kind: "skill", scope: "user" }) as const),
     ...projects.map((path) => ({ path: join(path, "skills"), kind: "skill", scope: "project", within: root }) as const),
-    ...homes.map((path) => ({ path: join(path ?? "", "commands"), kind: "command", scope: "user" }) as const),
+    ...homes.map((path) => ({ path: join(path, "commands"), kind: "command", scope: "user" }) as const),
     ...projects
       .filter(isCommandHome)
       .map((path) => ({ path: join(path, "commands"), kind: "command", scope: "project", within: root }) as const),
+    // What Claude Code has fetched from the user's account: any other of its name counts before it.
+    ...(claudeHome ? [{ path: join(claudeHome, "skills", "synced"), kind: "skill", scope: "user" } as const] : []),
   ];
   const others = beside.flatMap((folder) =>
     [".outrider", ".claude", ".agents"].map(
@@ -72,7 +77,11 @@ export async function findSkills(folders: readonly SkillFolder[], shownFrom?: st
         return { skills: [...byName.values()], warnings };
       }
       const file: IndexedSkill | Opened = index?.get(path, place) ?? openFile({ ...place, realPath }, buffer);
-      if ("type" in file && file.type === "absent") continue;
+      if ("type" in file && file.type === "absent") {
+        if (!plugin && existsSync(join(beside, ".claude-plugin/plugin.json")))
+          warnings.push(`${dirname(shown)} is a plugin and no skill: outrider plugins install ${beside} makes it count`);
+        continue;
+      }
       if ("type" in file && file.type === "refused") {
         warnings.push(`${shown} was left out: ${file.reason}`);
         continue;
