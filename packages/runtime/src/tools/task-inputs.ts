@@ -9,7 +9,7 @@ type Listener = { readonly command: string; readonly cwd: string | undefined; wr
 const keptLength = 100_001;
 
 /**
- * What the commands of a session read so far. A shell joins the pieces in which it is told something, so a piece is judged as the end of
+ * What the living commands of a session read so far. A shell joins the pieces in which it is told something, so a piece is judged as the end of
  * all that was written before, and nothing is written that was not judged like that.
  */
 export class TaskInputs {
@@ -21,15 +21,19 @@ export class TaskInputs {
     this.#listeners.set(taskId, { command, cwd, written: "" });
   }
 
-  /** It reads nothing any more. */
+  /** It reads nothing any more, and nothing is kept of it. */
   end(taskId: string): void {
-    const listener = this.#listeners.get(taskId);
-    if (listener) listener.written = "";
+    this.#listeners.delete(taskId);
+  }
+
+  /** Of how many commands something is known. */
+  get size(): number {
+    return this.#listeners.size;
   }
 
   /** Input is judged as if all of it had come through a pipe when the command was started. */
   accessFor(piece: TaskText): Access {
-    const { command, cwd, written } = this.#listenerOf(piece.task_id);
+    const { command, cwd, written } = this.#listeners.get(piece.task_id) ?? unknown();
     this.#judgedAfter.set(piece, written);
     const text = `'${(written + piece.input).replaceAll("'", "'\\''")}'`;
     const resources = [`printf %s ${text} | { ${command}\n}`];
@@ -38,7 +42,7 @@ export class TaskInputs {
 
   /** Has a judged piece written, once; what is written is known from then on, whatever becomes of it. False where something else was written since it was judged. */
   async write(piece: TaskText, send: () => Promise<void>): Promise<boolean> {
-    const listener = this.#listenerOf(piece.task_id);
+    const listener = this.#listeners.get(piece.task_id) ?? unknown();
     if (this.#judgedAfter.get(piece) !== listener.written) return false;
     this.#judgedAfter.delete(piece);
     listener.written = (listener.written + piece.input).slice(0, keptLength);
@@ -53,14 +57,11 @@ export class TaskInputs {
   admits(taskId: string, input: string): boolean {
     return this.#listeners.get(taskId)?.admitted === input;
   }
+}
 
-  #listenerOf(taskId: string): Listener {
-    const known = this.#listeners.get(taskId);
-    if (known) return known;
-    const unknown: Listener = { command: "bash", cwd: undefined, written: "" }; // nobody knows what it is: it may be a shell
-    this.#listeners.set(taskId, unknown);
-    return unknown;
-  }
+/** No command that is alive: an agent reads each piece by itself, and whoever else is written to refuses it. */
+function unknown(): Listener {
+  return { command: "bash", cwd: undefined, written: "" };
 }
 
 const slot = "tasks.inputs";

@@ -7,6 +7,7 @@ import type { AuditEntry } from "../../engine/deps.ts";
 import { createScriptedProvider, type ScriptedReply } from "../../model/scripted.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { InteractiveSession } from "../interactive-session.ts";
+import { TaskInputs } from "../../tools/task-inputs.ts";
 import type { SessionOptions } from "../session-options.ts";
 
 const top = mkdtempSync(join(tmpdir(), "outrider-task-inputs-"));
@@ -102,5 +103,19 @@ describe("what is written to a command", { timeout: 60_000 }, () => {
     assert.equal(value?.type === "permission.requested" && value.tool, "TaskInput");
     if (value?.type === "permission.requested") session.answerPermission(value.requestId, "allow");
     await sending;
+  });
+
+  it("is known of living commands only, whatever is written to others", async () => {
+    const inputs = new TaskInputs();
+    const gone = { task_id: "process_1", input: "tou" };
+    for (let number = 1; number <= 1_000; number++) {
+      inputs.begin(`process_${number}`, { command: "bash" });
+      inputs.end(`process_${number}`);
+      inputs.accessFor({ task_id: `nobody_${number}`, input: "echo\n" });
+    }
+    inputs.accessFor(gone);
+    await assert.rejects(inputs.write(gone, () => Promise.reject(new Error("It has ended"))), /It has ended/);
+    assert.equal(inputs.size, 0);
+    assert.doesNotMatch(String(inputs.accessFor({ task_id: "process_1", input: "ch made\n" }).resources[0]), /tou/);
   });
 });

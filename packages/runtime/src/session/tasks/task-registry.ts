@@ -200,7 +200,7 @@ export class TaskRegistry implements BackgroundTasks {
   #name(request: BackgroundTaskRequest): string {
     const id = String(request.metadata?.["agentId"] ?? `${request.kind}_${++this.#number}`);
     if (request.kind === "agent") this.#agents.get(request)?.named(id);
-    if (request.kind === "process" && isShell(request.shell)) this.#inputs.begin(id, request);
+    if (request.kind === "process") this.#inputs.begin(id, isShell(request.shell) ? request : { command: "bash" });
     return id;
   }
 
