@@ -29,7 +29,7 @@ try {
   const entry = join(root, "test/differential/main.ts");
   await build({ ...bundleOptions, entryPoints: [entry], outdir: output, define: { OUTRIDER_VERSION: '"0.0.0-differential"' } });
   const { differential } = await import(pathToFileURL(join(output, "main.mjs")).href);
-  const outrider = [process.execPath, join(root, "packages/cli/bin/outrider.js")];
+  const outrider = [process.execPath, process.env.OUTRIDER_TEST_COMMAND ?? join(root, "packages/cli/bin/outrider.js")];
   process.exitCode = await differential(process.argv.slice(2), { project: root, claude, outrider });
 } finally {
   rmSync(output, { recursive: true, force: true });
