@@ -105,7 +105,7 @@ async function performCommand(
   if (end === "aborted") return { status: "cancelled", output: {}, ...written };
   if (end === "failed") return { status: "failed", output: {}, ...defined({ problem }), ...written };
   const code = exitCode ?? 0;
-  if (code === 2) {
+  if (code === 2 && hook.event !== "SessionStart") {
     const reason = written.stderr.trim() || "it ended with exit code 2 and gave no reason";
     return { status: "blocked", output: { decision: "deny", reason }, exitCode: code, ...written };
   }

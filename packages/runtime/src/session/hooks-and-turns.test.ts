@@ -148,6 +148,16 @@ describe("SessionStart hooks", () => {
     assert.deepEqual([textOf(first?.input.content ?? []), first?.displayInput], ["one", "one, as people see it"]);
   });
 
+  it("that end with exit code 2 have failed, as in Claude Code: programs end so for many reasons", async () => {
+    const hooks: HooksByEvent = { SessionStart: [{ hooks: [command("echo FX; ls /nowhere")] }] };
+    const { session, close } = open([{ text: "in" }], hooks);
+    assert.deepEqual(await session.submit("one"), { type: "completed", text: "in" });
+    const events = await close();
+    const ended = events.find((event) => event.type === "hook.ended");
+    assert.deepEqual(ended?.type === "hook.ended" && [ended.status, ended.exitCode], ["failed", 2]);
+    assert.match(JSON.stringify(events.filter(({ type }) => type === "warning.raised")), /SessionStart.*exit code 2.*nowhere/);
+  });
+
   it("in the background do not hold up the answer", async () => {
     const gate = path("start-gate");
     const hook = command(`until [ -e ${gate} ]; do sleep 0.02; done`, { async: true });
