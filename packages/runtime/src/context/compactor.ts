@@ -244,7 +244,7 @@ export class ContextFit {
       {
         cause,
         hint: `Make ${largest(parts)} smaller, or use a model with a larger window`,
-        ...defined({ httpStatus: cause instanceof RuntimeError ? cause.httpStatus : undefined }),
+        ...(cause instanceof RuntimeError && defined({ httpStatus: cause.httpStatus, errorType: cause.errorType })),
       },
     );
   }
