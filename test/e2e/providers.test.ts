@@ -906,7 +906,6 @@ describe("how hard, how long and how wild", () => {
     const server = await serve([]);
     const home = homeOf(profileOf(compatible, server));
     const rows: [flags: string[], stderr: RegExp][] = [
-      [["--effort", "hihg"], /--effort cannot be "hihg"\. Did you mean high\?/],
       [["--thinking", "0"], /--thinking needs a whole number above 0, not "0"/],
       [["--thinking=-5"], /--thinking needs a whole number/],
       [["--max-tokens", "1e3"], /--max-tokens needs a whole number/],

@@ -10,7 +10,7 @@ import { bin, launcher, emptyHome, lines, model, run, tempFolder } from "./comma
 describe("a flag that could not do what it says", () => {
   const cases: [args: string[], needs: string][] = [
     [["--include-partial-messages"], "--output-format stream-json"],
-    [["--include-hook-events", "--output-format", "json"], "--output-format stream-json"],
+    [["--include-hook-events", "--flavor", "caliban", "--output-format", "json"], "--output-format stream-json"],
     [["--forward-subagent-text", "--output-format", "text"], "--output-format stream-json"],
     [["--replay-user-messages", "--output-format", "stream-json"], "--input-format stream-json"],
     [["--await-initialize", "--output-format", "stream-json"], "--input-format stream-json"],

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest } from "@outrider/runtime/host";
+import { choiceProblem } from "./choices.ts";
 import { type Flag, type FlagName, type FlagValues, flags } from "./flags.ts";
 import { refusedFlags } from "./refused-flags.ts";
 
@@ -224,13 +225,9 @@ function readValue(flag: Flag, reading: Reading): true | string | string[] {
 }
 
 function checkChoice(flag: Flag, written: string, value: string): string {
-  if (!flag.choices || flag.choices.includes(value)) return value;
-  const guess = nearest(value, flag.choices);
-  const question = guess ? ` Did you mean ${guess}?` : "";
-  throw new RuntimeError(
-    "usage",
-    `${written} cannot be ${JSON.stringify(value)}.${question} Choose from: ${flag.choices.join(", ")}`,
-  );
+  const problem = flag.open ? undefined : choiceProblem(flag.name as FlagName, value, written); // it is one of the list
+  if (problem) throw problem;
+  return value;
 }
 
 /** Splits at commas and spaces, but not inside parentheses. */

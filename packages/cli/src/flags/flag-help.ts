@@ -66,6 +66,8 @@ const flagHelp: Readonly<Record<FlagName, string>> = {
   "pass-env": "Pass this variable (NAME or NAME,NAME) to programs even if it looks like a secret or is a key for a model",
   "dangerously-skip-permissions": "Start in mode bypassPermissions: everything is allowed except what a rule denies",
   "allow-dangerously-skip-permissions": "Let the host switch to bypassPermissions later",
+  "system-prompt-snapshot": "off: a resumed session gets the system prompt that this run asks for. It is always so here",
+  "no-chrome": "Accepted from scripts written for Claude Code: there is no browser to leave out",
   settings: "Settings that override all files (outrider config shows the result)",
   "setting-sources": 'Which settings files count: user,project,local (the default), or "" for none',
   "trust-project": "For this run, let the project's own hooks, servers, variables and allow rules count",

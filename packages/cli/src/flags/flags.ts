@@ -22,6 +22,8 @@ export type Flag = {
   readonly variadic?: true;
   readonly placeholder?: string;
   readonly choices?: readonly string[];
+  /** Other values than those are judged by who reads the flag. */
+  readonly open?: true;
   /** What may follow: the value of an `optional` flag. What follows a switch as Claude Code's has it changes nothing here. */
   readonly filter?: RegExp;
   readonly group: (typeof flagGroups)[number];
@@ -135,6 +137,7 @@ export const flags = [
     kind: "value",
     placeholder: "LEVEL",
     choices: ["minimal", "low", "medium", "high", "xhigh", "max"],
+    open: true,
     group: "Model",
   },
   {
@@ -321,6 +324,14 @@ export const flags = [
     kind: "switch",
     group: "Settings",
   },
+  {
+    name: "system-prompt-snapshot",
+    kind: "value",
+    placeholder: "off",
+    choices: ["off"],
+    group: "Settings",
+  },
+  { name: "no-chrome", kind: "switch", group: "Settings" },
   { name: "init", kind: "switch", group: "Settings" },
   { name: "init-only", kind: "switch", group: "Settings" },
   { name: "maintenance", kind: "switch", group: "Settings" },

@@ -22,6 +22,5 @@ export const refusedFlags: Readonly<Record<string, string>> = {
   "--restricted": "--permission-mode, --tools and --sandbox say what may be done",
   "--rewind-files": "outrider checkpoints restore puts files back",
   "--sdk-url": "hosts talk over stdin and stdout",
-  "--system-prompt-snapshot": "the system prompt of every session is in its journal: outrider sessions export",
   "--workload": "runs have no classes; --name names them",
 };

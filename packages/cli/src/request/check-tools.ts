@@ -3,19 +3,37 @@ import { checkRuleTool, unknownPreset, unknownTool, unofferedTool } from "@outri
 import type { FlagValues } from "../flags/flags.ts";
 import { everyTool, presetsNamed } from "./session-request.ts";
 
+type CheckedTools = { readonly allowedTools: readonly string[]; readonly warnings: readonly string[] };
+
 /**
- * Tools that flags name, in rules and by themselves. A misspelled name ends the run before it starts; a name in `--tools` that only other
- * programs have a tool for is answered as a warning.
+ * Tools that flags name, in rules and by themselves. A prohibition that is misspelled ends the run before it starts. A permission that names
+ * nothing permits nothing: as Claude Code does, a program that was written for other tools goes on without it, and is told.
  */
-export function checkTools(flags: FlagValues): string[] {
+export function checkTools(flags: FlagValues, isStrict: boolean): CheckedTools {
   const { allowedTools = [], disallowedTools = [] } = flags;
-  for (const text of allowedTools.filter(isRule)) checkRuleTool(text, { where: "--allowedTools", code: "usage" });
+  const problems = new Map(allowedTools.filter(isRule).map((text) => [text, problemOf(text)]));
+  const [first] = [...problems.values()].filter((problem) => problem !== undefined);
+  if (isStrict && first) throw first;
   for (const name of presetsNamed(flags)) checkPreset(name);
   for (const text of disallowedTools.filter(isRule)) checkRuleTool(text, { where: "--disallowedTools", code: "usage" });
-  return [
-    ...(allowedTools.every(isRule) ? [] : [grantsNothing]),
-    ...checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default")),
-  ];
+  return {
+    allowedTools: allowedTools.filter((text) => problems.get(text) === undefined),
+    warnings: [
+      ...[...problems.values()].flatMap((problem) => (problem ? [`${problem.message}. This rule allows nothing`] : [])),
+      ...(allowedTools.every(isRule) ? [] : [grantsNothing]),
+      ...checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default"), isStrict),
+    ],
+  };
+}
+
+function problemOf(rule: string): RuntimeError | undefined {
+  try {
+    checkRuleTool(rule, { where: "--allowedTools", code: "usage" });
+    return undefined;
+  } catch (error) {
+    if (error instanceof RuntimeError) return error;
+    throw error;
+  }
 }
 
 function isRule(text: string): boolean {
@@ -34,7 +52,7 @@ function checkPreset(name: string): void {
 }
 
 /** In a list that offers something, a name from elsewhere may stay: programs that were written for others pass them all. */
-function checkOffered(names: readonly string[]): string[] {
+function checkOffered(names: readonly string[], isStrict: boolean): string[] {
   const wrong = (problem: string): RuntimeError => new RuntimeError("usage", `--tools: ${problem}`);
   const problems: string[] = [];
   for (const name of names) {
@@ -43,7 +61,7 @@ function checkOffered(names: readonly string[]): string[] {
     if (problem === undefined && bare !== name)
       throw wrong(`${name} is a rule; here tools are named without a pattern, and --allowedTools takes rules`);
     if (problem === undefined) continue;
-    if (unknownTool(bare) !== undefined) throw wrong(problem);
+    if (isStrict && unknownTool(bare) !== undefined) throw wrong(problem);
     problems.push(problem);
   }
   const [first] = problems;

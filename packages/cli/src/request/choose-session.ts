@@ -1,6 +1,7 @@
 import { RuntimeError, type SessionStore } from "@outrider/runtime";
 import { type ChooseSession, randomUuid, type SessionChoice } from "@outrider/runtime/host";
 import type { FlagValues } from "../flags/flags.ts";
+import { isClaude } from "../flags/flavor.ts";
 import { isSdk } from "../run/sdk-host.ts";
 
 /**
@@ -9,6 +10,7 @@ import { isSdk } from "../run/sdk-host.ts";
  */
 export function chooseSession(flags: FlagValues, warn: (line: string) => void): ChooseSession {
   checkFlags(flags);
+  if (isClaude(flags)) tellNeedless(flags, warn);
   return async (store, cwd) => {
     const id = flags["session-id"] ?? randomUuid();
     if (flags["load-trajectory"] !== undefined) return await fromTrajectoryFile(flags["load-trajectory"], { id, warn });
@@ -45,7 +47,7 @@ async function chooseStored(flags: FlagValues, { id, store, cwd, warn }: Looking
 }
 
 function noStore(flags: FlagValues): RuntimeError {
-  const flag = flags.continue ? "--continue" : "--resume";
+  const flag = flags.resume === undefined ? "--continue" : "--resume";
   if (!flags["no-session-persistence"]) return new RuntimeError("config", `${flag}: nothing is kept where this runs`);
   return new RuntimeError("usage", `${flag} and --no-session-persistence exclude each other`, {
     hint: "To leave the stored session as it is, add --fork-session instead of --no-session-persistence",
@@ -84,6 +86,13 @@ async function fromTrajectoryFile(
   return { type: "new", id, seed: (store) => seedSession(store, id, imported) };
 }
 
+/** Claude Code passes over what has nothing to do. */
+function tellNeedless(flags: FlagValues, warn: (line: string) => void): void {
+  if (flags.resume !== undefined && flags.continue) warn("--continue has no effect beside --resume, which names the session");
+  if (flags["fork-session"] && flags.resume === undefined && !flags.continue)
+    warn("--fork-session has no effect: there is nothing to copy without --resume or --continue");
+}
+
 function checkFlags(flags: FlagValues): void {
   if (flags["load-trajectory"] !== undefined && (flags.resume !== undefined || flags.continue))
     throw new RuntimeError("usage", "--load-trajectory begins a new session: it excludes --resume and --continue");
@@ -92,11 +101,11 @@ function checkFlags(flags: FlagValues): void {
     throw new RuntimeError("usage", "--resume needs the id or the name of a session", {
       hint: "outrider sessions list shows them; --continue goes on with the latest of this folder",
     });
-  if (flags.resume !== undefined && flags.continue)
+  if (!isClaude(flags) && flags.resume !== undefined && flags.continue)
     throw new RuntimeError("usage", "--resume and --continue exclude each other", {
       hint: "--resume names the session, --continue takes the latest of this folder",
     });
-  if (flags["fork-session"] && !resumes)
+  if (!isClaude(flags) && flags["fork-session"] && !resumes)
     throw new RuntimeError("usage", "--fork-session needs a session to copy", { hint: "Add --resume ID|NAME or --continue" });
   if (flags["resume-session-at"] !== undefined && !resumes)
     throw new RuntimeError("usage", "--resume-session-at needs a session to go back in", {

@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import { isPermissionMode, RuntimeError } from "@outrider/runtime";
 import { existingFolder, parseSettingSources, type SessionRequest } from "@outrider/runtime/host";
 import { commandFiles } from "../ci/platform.ts";
+import { choiceProblem } from "../flags/choices.ts";
 import type { FlagName, FlagValues } from "../flags/flags.ts";
+import { isClaude } from "../flags/flavor.ts";
 import { duration, numberBetween, positiveInteger, positiveNumber } from "../flags/numbers.ts";
 import { readTextFile } from "./read-text-file.ts";
 
@@ -11,7 +13,7 @@ type Options = NonNullable<SessionRequest["options"]>;
 /** The flags of the command line, in the library's words. What is written wrongly is found here; what does not exist, by the plan. */
 export async function toSessionRequest(flags: FlagValues, warn: (line: string) => void): Promise<SessionRequest> {
   const namesTools = flags.allowedTools ?? flags.disallowedTools ?? flags.tools ?? flags.allow;
-  const unoffered = namesTools ? (await import("./check-tools.ts")).checkTools(flags) : [];
+  const checked = namesTools ? (await import("./check-tools.ts")).checkTools(flags, !isClaude(flags)) : undefined;
   const { agents: agentsText, "mcp-config": servers, "json-schema": schema } = flags;
   const json = (agentsText ?? servers ?? schema) === undefined ? undefined : await import("./json-flags.ts");
   const { agents, warnings = [] } = agentsText === undefined ? {} : ((await json?.agentOptions(agentsText)) ?? {});
@@ -45,10 +47,10 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
     permissionTool: permissionTool(flags),
     options: {
       ...limitOptions(flags),
-      ...thinkingOptions(flags),
+      ...thinkingOptions(flags, warn),
       ...promptOptions(flags),
       agents,
-      warnings: [...warnings, ...unoffered],
+      warnings: [...warnings, ...(checked?.warnings ?? [])],
       permissionMode: permissionMode(flags, warn),
       permissions: {
         allow: presetRules(flags),
@@ -56,7 +58,7 @@ export async function toSessionRequest(flags: FlagValues, warn: (line: string) =
         networkReads: flags["allow-network-reads"],
         mayBypass: Boolean(flags["dangerously-skip-permissions"] || flags["allow-dangerously-skip-permissions"]),
       },
-      ...toolOptions(flags),
+      ...toolOptions(checked && flags.allowedTools ? { ...flags, allowedTools: [...checked.allowedTools] } : flags),
       passEnv: passedNames(flags),
       outputSchema: schema === undefined ? undefined : json?.readSchema(schema),
       sessionName: flags.name,
@@ -156,10 +158,6 @@ function turns(flag: string, text: string): number | undefined {
   return positiveInteger(flag, text, "a whole number, 0 for no limit");
 }
 
-function isClaude({ flavor = "claude" }: FlagValues): boolean {
-  return flavor === "claude";
-}
-
 /** As Claude Code does, the work goes on without a folder that is not there: one less may be reached. */
 function folderIfThere(path: string, warn: (line: string) => void): string[] {
   try {
@@ -178,8 +176,18 @@ function repeats(flag: string, text: string): number {
   return value;
 }
 
-function thinkingOptions(flags: FlagValues): Pick<Options, "thinkingTokens" | "effort"> {
-  return { thinkingTokens: thinkingTokens(flags), effort: flags.effort as Options["effort"] }; // its choices are the efforts
+function thinkingOptions(flags: FlagValues, warn: (line: string) => void): Pick<Options, "thinkingTokens" | "effort"> {
+  return { thinkingTokens: thinkingTokens(flags), effort: effortOf(flags, warn) as Options["effort"] }; // its choices are the efforts
+}
+
+/** Newer programs know more words for it. */
+function effortOf(flags: FlagValues, warn: (line: string) => void): string | undefined {
+  const { effort } = flags;
+  const problem = effort === undefined ? undefined : choiceProblem("effort", effort);
+  if (!problem) return effort;
+  if (!isClaude(flags)) throw problem;
+  warn(`${problem.message}. The model's own effort is used`);
+  return undefined;
 }
 
 /** 0 keeps a model from thinking. */

@@ -12,6 +12,7 @@ import {
 import type { createBasicFormat, createCalibanFormat } from "@outrider/runtime/admin";
 import type { McpServerState } from "@outrider/runtime/mcp";
 import type { FlagValues } from "../flags/flags.ts";
+import { isClaude } from "../flags/flavor.ts";
 import { isTerminal } from "../terminal/is-terminal.ts";
 
 export type FormatFacts = {
@@ -159,8 +160,8 @@ export function checkOutputFlags(flags: FlagValues): void {
   const missing = (name: string | undefined, needs: string): void => {
     if (name !== undefined) throw new RuntimeError("usage", `--${name} needs ${needs}`);
   };
-  if (!isStream)
-    missing(asked("include-partial-messages", "include-hook-events", "forward-subagent-text"), "--output-format stream-json");
+  if (!isStream) missing(asked("include-partial-messages", "forward-subagent-text"), "--output-format stream-json");
+  if (!isStream && !isClaude(flags)) missing(asked("include-hook-events"), "--output-format stream-json");
   if (isLive)
     missing(asked("image"), "a prompt on the command line: with --input-format stream-json pictures are blocks of a message");
   if (!isLive) missing(asked("await-initialize", "session-mirror"), "--input-format stream-json");

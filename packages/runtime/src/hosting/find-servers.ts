@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isJsonObject, type JsonValue } from "../protocol/content.ts";
-import { RuntimeError } from "../protocol/errors.ts";
-import { type McpServerConfigs, parseMcpServers, serversIn } from "../tools/mcp/server-config.ts";
+import { type McpServerConfig, type McpServerConfigs, parseMcpServers, serversIn } from "../tools/mcp/server-config.ts";
 import { claudeServerFile } from "../settings/home.ts";
 import { type ClaudeServer, claudeServers } from "./claude-servers.ts";
 import type { ServerGround } from "./plan-servers.ts";
@@ -34,7 +33,7 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
   const isTrusted = written.length > 0 && (await ground.project.trust()).trusted;
   const sources: ServerSource[] = [
     ...keptAs("user"),
-    ...(isTrusted ? written.map(toSource) : []),
+    ...(isTrusted ? written.filter((one) => !isUnreadable(one)).map(toSource) : []),
     ...keptAs("local"),
     ...(isAlone ? [] : mcpServers.map(({ name, value, source }) => ({ value: { [name]: value }, source, kind: "user" }))),
     ...(mainAgent?.mcpServers
@@ -48,15 +47,25 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
       ([name, config]) => [name, { ...config, source: kind }] as const,
     ),
   );
+  const broken = (isTrusted ? written.filter(isUnreadable) : []).map(({ name, path }) => {
+    return [name, { type: "broken", problem: `${path} is not valid JSON`, source: "project" }] as const;
+  });
   // A server that lives in a host is the host's to name: in `initialize`, or as the Python SDK does it, in its flag.
-  const configs = new Map(found.filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"));
+  const configs = new Map<string, McpServerConfig>(
+    [...broken, ...found].filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"),
+  );
   return { configs, ignored: isTrusted ? [] : written.map(({ name, path }) => `mcpServers.${name} (${path})`) };
 }
 
-type WrittenServer = { readonly name: string; readonly path: string; readonly server: () => JsonValue };
+type WrittenServer = { readonly name: string; readonly path: string; readonly server: JsonValue | undefined };
 
-function toSource({ name, path, server }: WrittenServer): ServerSource {
-  return { value: { [name]: server() }, source: path, kind: "project" };
+function toSource({ name, path, server = {} }: WrittenServer): ServerSource {
+  return { value: { [name]: server }, source: path, kind: "project" };
+}
+
+/** A file that cannot be read costs its own servers only, as one of them would that is written wrongly. */
+function isUnreadable({ server }: WrittenServer): boolean {
+  return server === undefined;
 }
 
 /** What a `.mcp.json` offers, less what the settings switch off. It runs programs: it counts for a trusted project only. */
@@ -66,14 +75,14 @@ function projectServers({ resolved, project: { root } }: ServerGround): WrittenS
   if (text === undefined) return [];
   const { enabledMcpjsonServers, disabledMcpjsonServers, enableAllProjectMcpServers } = resolved.settings;
   const value = parseJson(text);
-  if (value === undefined) return [{ name: "*", path, server: () => notJson(path) }];
+  if (value === undefined) return [{ name: ".mcp.json", path, server: undefined }];
   const written = isJsonObject(value) ? serversIn(value) : undefined;
   const servers = isJsonObject(written) && written !== value ? written : {};
   const chosen = Object.entries(servers).filter(([name]) => {
     if (disabledMcpjsonServers.includes(name)) return false;
     return enableAllProjectMcpServers || enabledMcpjsonServers.length === 0 || enabledMcpjsonServers.includes(name);
   });
-  return chosen.map(([name, server]) => ({ name, path, server: () => server }));
+  return chosen.map(([name, server]) => ({ name, path, server }));
 }
 
 function parseJson(text: string): JsonValue | undefined {
@@ -82,11 +91,6 @@ function parseJson(text: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Nobody is stopped by a file that does not count. */
-function notJson(path: string): never {
-  throw new RuntimeError("config", `${path} is not valid JSON`);
 }
 
 function readIfThere(path: string): string | undefined {
