@@ -21,7 +21,10 @@ export function checkTools(flags: FlagValues, isStrict: boolean): CheckedTools {
     warnings: [
       ...[...problems.values()].flatMap((problem) => (problem ? [`${problem.message}. This rule allows nothing`] : [])),
       ...(allowedTools.every(isRule) ? [] : [grantsNothing]),
-      ...checkOffered((flags.tools ?? []).filter((name) => name !== "" && name !== "default"), isStrict),
+      ...checkOffered(
+        (flags.tools ?? []).filter((name) => name !== "" && name !== "default"),
+        isStrict,
+      ),
     ],
   };
 }

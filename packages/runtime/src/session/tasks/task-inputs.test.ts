@@ -114,7 +114,10 @@ describe("what is written to a command", { timeout: 60_000 }, () => {
       inputs.accessFor({ task_id: `nobody_${number}`, input: "echo\n" });
     }
     inputs.accessFor(gone);
-    await assert.rejects(inputs.write(gone, () => Promise.reject(new Error("It has ended"))), /It has ended/);
+    await assert.rejects(
+      inputs.write(gone, () => Promise.reject(new Error("It has ended"))),
+      /It has ended/,
+    );
     assert.equal(inputs.size, 0);
     assert.doesNotMatch(String(inputs.accessFor({ task_id: "process_1", input: "ch made\n" }).resources[0]), /tou/);
   });
