@@ -14,9 +14,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseCommand } from "../packages/runtime/src/permissions/parse-command.ts";
 import type { Program } from "../packages/runtime/src/permissions/parsed-command.ts";
+import { keepsMoving } from "./support/keeps-moving.ts";
 import { createRandom } from "./support/random-commands.ts";
 import { damage, shellGrammar } from "./support/random-shell.ts";
 
@@ -24,8 +24,8 @@ import { damage, shellGrammar } from "./support/random-shell.ts";
 const count = Number(process.env["OUTRIDER_PROPERTY_COMMANDS"] ?? 3_000);
 const seed = Number(process.env["OUTRIDER_PROPERTY_SEED"] ?? 20_261_115);
 const batch = 1_000;
-/** A few seconds on a quiet machine. */
-const batchLimitMs = 600_000;
+/** For one command, which may use a second of processor: milliseconds on a quiet machine. */
+const silenceMs = 60_000;
 const drivers = 2;
 
 /** Programs that only write their name into the log. Nothing else is on the PATH but what runs them. */
@@ -145,6 +145,7 @@ while IFS= read -r -d '' outrider_text <&3; do
   ( set --; ulimit -t 1; export JOB=$outrider_job; eval "$outrider_text" ) 3<&- < /dev/null > /dev/null 2>&1 &
   outrider_groups="$outrider_groups $!"
   wait $!
+  echo
   outrider_job=$((outrider_job + 1))
 done 3< "$1"
 read -r -t 0.2 < <(read -r -t 1)
@@ -153,13 +154,9 @@ for group in $outrider_groups; do kill -KILL -- -$group; done 2> /dev/null
   const child = spawn("bash", ["-c", driver, "driver", list], {
     cwd: join(jail, "work"),
     env: { PATH: join(jail, "bin"), HOME: join(jail, "work"), FUNCNEST: "20" },
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
   });
-  const ended = await Promise.race([
-    new Promise<boolean>((resolve) => child.once("exit", () => resolve(true))),
-    sleep(batchLimitMs, false, { ref: false }),
-  ]);
-  if (!ended) child.kill("SIGKILL");
+  const ended = await keepsMoving(child, silenceMs);
   const last = Number(/(\d+) \S+\n$/.exec(readFileSync(join(jail, "log"), "utf8"))?.[1] ?? 0);
   const told = commands.slice(last, last + 5).map((command) => JSON.stringify(command));
   assert.ok(ended, `these did not end, or one shortly after: ${told.join(" ")}`);

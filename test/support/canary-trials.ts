@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { decide } from "../../packages/runtime/src/permissions/decide.ts";
 import type { Decision } from "../../packages/runtime/src/permissions/policy.ts";
 import { installInertGit } from "../../packages/runtime/src/workspace/inert-git.ts";
@@ -19,11 +18,14 @@ import {
   textAt,
 } from "./canary-ground.ts";
 import { resolveExisting, toRules } from "./command-ground.ts";
+import { keepsMoving } from "./keeps-moving.ts";
 import { createRandom, type Random } from "./random-commands.ts";
 import { fileCommand } from "./random-looks.ts";
 import { damage } from "./random-shell.ts";
 
 const batch = 500;
+/** For one command, which may use two seconds of processor: milliseconds on a quiet machine. */
+const silenceMs = 60_000;
 
 /** Some forbid a file, some a change, some a program: that program then leaves the mark when it is started all the same. */
 const denyRules: readonly (readonly string[])[] = [
@@ -198,6 +200,7 @@ while IFS= read -r -d '' outrider_copy <&3 && IFS= read -r -d '' outrider_git <&
   ( cd "$outrider_copy/project/${ground.from}" || exit; set --; ulimit -t 2 -f 2000; export HOME=$outrider_copy/home
     PATH=\${outrider_git:+$outrider_git:}$PATH; unset OLDPWD; eval "$outrider_text" ) 3<&- < /dev/null > "$outrider_out" 2>&1 &
   wait $!
+  echo
 done 3< "$1"
 : > "$1.done"`;
   const box = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-all", "--die-with-parent"];
@@ -207,13 +210,9 @@ done 3< "$1"
   const child = spawn("bwrap", [...box, "bash", "-c", driver, "driver", join(place, "list")], {
     cwd: top,
     env: { PATH: `${bin}:${process.env["PATH"]}`, LANG: "C" },
-    stdio: "ignore",
+    stdio: ["ignore", "pipe", "ignore"],
   });
-  const ended = await Promise.race([
-    new Promise<boolean>((resolve) => child.once("exit", () => resolve(true))),
-    sleep(600_000, false, { ref: false }),
-  ]);
-  if (!ended) child.kill("SIGKILL");
+  await keepsMoving(child, silenceMs);
   const last = readdirSync(place).filter((name) => name.startsWith("out-")).length - 1;
   assert.ok(existsSync(join(place, "list.done")), `did not end: ${JSON.stringify(jobs[last]?.command)}`);
   if (readFileSync(ground.mark).length === 0) rmSync(ground.mark);

@@ -179,6 +179,27 @@ describe("going back", () => {
     assert.equal((await bench.reopen().rollbackThrough("t1")).type, "restored");
   });
 
+  it("asks whoever may forbid it first, with every path it would change, and changes nothing then", async () => {
+    bench.userWrites("a.txt", "0");
+    const { checkpoints } = bench;
+    checkpoints.beginTurn({ turnId: "t1", prompt: "go" });
+    await bench.agentWrites("a.txt", "1");
+    await bench.agentWrites("new.txt", "1");
+    await checkpoints.endTurn();
+    const before = bench.tree();
+    const asked: (readonly string[])[] = [];
+    const mayChange = async (paths: readonly string[]): Promise<void> => {
+      asked.push(paths);
+      throw new Error("may not");
+    };
+    for (const dryRun of [true, false]) {
+      const going = checkpoints.rollbackThrough("t1", { mayChange, dryRun });
+      await (dryRun ? going : assert.rejects(going, /^Error: may not$/));
+    }
+    assert.deepEqual(asked, [[bench.path("a.txt"), bench.path("new.txt")]]);
+    assert.deepEqual([bench.tree(), (await checkpoints.list()).length], [before, 1]);
+  });
+
   it("keeps a change made after its turn as a checkpoint of its own, and gives the lock back", async () => {
     bench.userWrites("a.txt", "0");
     await bench.turn("t1", { "a.txt": "1" });
