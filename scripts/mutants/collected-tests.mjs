@@ -6,10 +6,13 @@ const met = new Set();
 let file = "";
 let awake = process.env.OUTRIDER_MUTANT ?? "";
 let isMeeting = true;
+let isMetAwake = false;
 
 globalThis.$mutant = (id) => {
   if (isMeeting) met.add(id);
-  return id === awake;
+  if (id !== awake) return false;
+  isMetAwake = true;
+  return true;
 };
 
 /** The tests that come now are those of this file. */
@@ -69,16 +72,20 @@ export function answerQuestions() {
       isMeeting = false;
       awake = Object.keys({ [mutant]: true })[0]; // the same text as in the sources, so that comparing is quick
       let killer;
+      let isKept = false; // a test that does not meet it again uses something that was computed before it woke up
       for (const index of wanted) {
         process.send({ type: "begins", index });
-        if ((await run(tests[index])) === undefined) continue;
+        isMetAwake = false;
+        const failure = await run(tests[index]);
+        isKept ||= !isMetAwake;
+        if (failure === undefined) continue;
         killer = index;
         break;
       }
       awake = "";
       // A test that fails with nothing awake suffers from an earlier mutant, not from this one.
       const isSpoilt = killer !== undefined && (await run(tests[killer])) !== undefined;
-      return { killer, isSpoilt };
+      return { killer, isSpoilt, isKept };
     },
   };
   process.on("message", async (question) => process.send({ type: "answer", ...(await answer[question.type](question)) }));

@@ -25,7 +25,6 @@ export async function openQuickTests({ entries, mutants, place, output }) {
   const fileOf = new Map(tests.map((test) => [test.index, test.file]));
   const nameOf = new Map(tests.map((test) => [test.index, `${test.file}: ${test.name}`]));
   const killers = new Map();
-  const needsFresh = new Set(); // files whose work is done once in a process, and kept
 
   /** What killed others of the same file, and the file's own tests, know what it is for; of the others, the quickest first. */
   const inOrder = (mutant, wanted) => {
@@ -66,22 +65,24 @@ export async function openQuickTests({ entries, mutants, place, output }) {
   /** One that judges one mutant at a time; several may do so beside each other. */
   const openJudge = () => {
     let shared;
-    /** In the shared process. What an earlier mutant left there may fail a test, or end it, too: then the mutant is judged alone. */
+    /**
+     * In the shared process. Not sure where an earlier mutant may be what failed a test, or ended it, and where tests used what was computed
+     * without the mutant: then it is judged alone.
+     */
     const askShared = async (mutant, wanted) => {
       if (!shared?.isAlive()) shared = await start(file, "");
-      const { killer, isSpoilt } = await ask(shared, mutant, wanted, { patienceMs: 5_000 });
+      const { killer, isSpoilt, isKept } = await ask(shared, mutant, wanted, { patienceMs: 5_000 });
       if (isSpoilt) shared.end();
-      return isSpoilt || !msOf.has(killer) ? undefined : killer;
+      if (killer === undefined) return { isSure: !isKept };
+      return { killer, isSure: !isSpoilt && msOf.has(killer) };
     };
     return {
       async judge(mutant) {
         const isLoaded = awakeAtLoad.has(mutant.id);
         const wanted = inOrder(mutant, isLoaded ? [...msOf.keys()] : (metBy.get(mutant.id) ?? []));
         if (wanted.length === 0) return { verdict: "unmet" };
-        const isShared = !isLoaded && !needsFresh.has(mutant.file);
-        const early = isShared ? await askShared(mutant.id, wanted) : undefined;
-        const killer = early ?? (await askAlone(mutant.id, wanted));
-        if (isShared && early === undefined && killer !== undefined) needsFresh.add(mutant.file);
+        const early = isLoaded ? { isSure: false } : await askShared(mutant.id, wanted);
+        const killer = early.isSure ? early.killer : await askAlone(mutant.id, wanted);
         remember(mutant, killer);
         return killer === undefined ? { verdict: "survived" } : { verdict: "killed", by: nameOf.get(killer) ?? killer };
       },

@@ -109,6 +109,34 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ],
     ["echo x | tee /elsewhere/a", "ask", { ...allowing("Bash(tee:*)"), directories: ["/other"] }],
   ],
+  "a program whose ways with files are not known opens no keys in a folder of the work": [
+    ["frob /other/a.txt", by("Bash(frob:*)"), { ...allowing("Bash(frob:*)"), directories: ["/other"] }],
+    [
+      "frob /other/id_rsa",
+      `ask: ${needs}/other/id_rsa is protected: it may hold credentials`,
+      { ...allowing("Bash(frob:*)"), directories: ["/other"] },
+    ],
+  ],
+  "what git keeps of a protected file is not read with its folder": [
+    ["grep -r x .git", looks],
+    [
+      "grep -r x .git",
+      `ask: ${needs}it reads what git keeps of files, and the rule Read(./.env) protects some`,
+      denying("Read(./.env)"),
+    ],
+  ],
+  "a script of sed may add lines where rules forbid other programs": [
+    [
+      "sed 'a it is done' b.txt",
+      "allow by bypass: Permissions are bypassed",
+      { mode: "bypassPermissions", ...denying("Bash(curl:*)") },
+    ],
+    [
+      "sed 'e curl x' b.txt",
+      "ask: Rules forbid some of what may be run, and the script of sed may run or write something",
+      { mode: "bypassPermissions", ...denying("Bash(curl:*)") },
+    ],
+  ],
   "a wrapper touches no file itself": [["nice cat .git/config", looks]],
   "names in open folders are no secret": [
     ["for f in /usr/*; do echo $f; done", looks, { listFolder: listing({ "/usr": "bin/ lib/", [root]: "a.txt" }) }],

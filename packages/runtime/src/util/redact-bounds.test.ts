@@ -119,6 +119,8 @@ describe("a value", () => {
       ];
       for (const [text, expected] of cases) assert.equal(JSON.stringify(redact(JSON.parse(text))), expected);
     }
+    const beside = { a: key, b: JSON.parse(`${"[".repeat(500)}7${"]".repeat(500)}`) };
+    assert.equal(JSON.stringify(redact(beside)), JSON.stringify({ ...beside, a: shown }));
     const { hidden } = createRedactor();
     assert.equal(hidden(JSON.parse(`${"[".repeat(501)}"${key}"${"]".repeat(501)}`)).size, 1);
   });
