@@ -1,7 +1,8 @@
-// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--own] [--all] [--explained] [--list].
-// Plants mutants into the sources, runs for each the near tests that meet it (--own: those of its folder, --all: every one), the nearest first, until one fails. What survives is a missing test, or
-// stands with its reason in scripts/mutants/equivalent.json. Results are kept in .cache/mutants and not asked for twice; --again asks once
-// more for those that survived; --explained asks for those with a reason, and fails when one of them is noticed after all.
+// Which changes of the code no test notices: npm run mutants -- [FOLDER…] [--sample N] [--seed N] [--jobs N] [--again] [--own] [--all]
+// [--explained] [--list]. Plants mutants into the sources, runs for each the near tests that meet it (--own: those of its folder, --all: every
+// one), the nearest first, until one fails. What survives is a missing test, or stands with its reason in scripts/mutants/equivalent.json.
+// Results are kept in .cache/mutants and not asked for twice; --again asks once more for those that survived; --explained asks for those with
+// a reason, and fails when one of them is noticed after all.
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus } from "node:os";
 import { dirname, join, relative } from "node:path";
