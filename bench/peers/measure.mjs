@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { peers } from "./peers.mjs";
 import { probes, takeProbe } from "./probes.mjs";
+import { measureServing } from "./serving.mjs";
 import { openPlace, openStage, runOnce } from "./stage.mjs";
 
 const { only, parts, bins, repetitions, atOnce, limitMs, probeMs } = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -14,6 +15,8 @@ const fewer = Math.ceil(repetitions / 3);
 const contestants = peers.filter(({ name, isFloor }) => only.length === 0 || isFloor || only.includes(name));
 // One after the other: whoever is measured has the machine to itself.
 if (parts.includes("figures")) for (const peer of contestants) await tell("figures", peer, measure);
+if (parts.includes("serving"))
+  for (const peer of contestants.filter(({ serve }) => serve)) await tell("serving", peer, serveAll);
 // All at once: how one ends depends on waiting more than on the machine.
 if (parts.includes("probes"))
   await Promise.all(contestants.filter(({ isFloor }) => !isFloor).map((peer) => tell("probes", peer, probeAll)));
@@ -41,6 +44,11 @@ async function probeAll(peer, stage) {
   const how = { stage, ...placeOf(peer, stage), limitMs: probeMs, sleeper };
   for (const probe of probes) seen[probe.key] = await takeProbe(probe, peer, how);
   return seen;
+}
+
+async function serveAll(peer, stage) {
+  const taken = await figure(() => measureServing(peer, stage, { ...placeOf(peer, stage), repetitions, limitMs }));
+  return taken.error === undefined ? taken.value : { skipped: taken.error };
 }
 
 function placeOf(peer, { url }) {

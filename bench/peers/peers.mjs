@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const bench = dirname(import.meta.dirname);
@@ -12,7 +12,8 @@ function configure(home, path, value) {
 
 /**
  * Who is measured, each on the wire it speaks best. `package` is installed from npm; `prepare` writes what points it at the model and keeps it
- * from asking anybody else; `ask` and `goOn` are the words of one prompt, and of one more in the same session.
+ * from asking anybody else; `ask` and `goOn` are the words of one prompt, and of one more in the same session; `serve` is how its server is started
+ * and spoken to, where it has one.
  */
 export const peers = [
   {
@@ -39,6 +40,16 @@ export const peers = [
       "off",
     ],
     goOn: (words) => [...words, "--continue"],
+    serve: {
+      words: () => [process.execPath, join(root, "packages/cli/bin/outrider.js"), "serve"],
+      address: /listens on (http\S+)\n/,
+      headers: ({ home }) => ({ authorization: `Bearer ${readFileSync(join(home, ".outrider/server/token"), "utf8").trim()}` }),
+      sessions: "/v1/sessions",
+      prompts: (id) => `/v1/sessions/${id}/messages`,
+      prompt: (text) => ({ text }),
+      events: (id) => `/v1/sessions/${id}/events`,
+      isWords: (line) => line.includes('"type":"text.delta"'),
+    },
     env: (url) => ({ ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url }),
     prepare() {},
   },
@@ -70,6 +81,19 @@ export const peers = [
     bin: "opencode",
     ask: ({ bin }) => [bin, "run", "-m", "anthropic/claude-sonnet-4-5", "ping"],
     goOn: ([bin, run, ...words]) => [bin, run, "--continue", ...words],
+    serve: {
+      words: ({ bin }) => [bin, "serve", "--hostname", "127.0.0.1", "--port", "0"],
+      address: /listening on (http\S+)\n/,
+      headers: () => ({}),
+      sessions: "/session",
+      prompts: (id) => `/session/${id}/message`,
+      prompt: (text) => ({
+        model: { providerID: "anthropic", modelID: "claude-sonnet-4-5" },
+        parts: [{ type: "text", text }],
+      }),
+      events: () => "/event", // of all sessions
+      isWords: (line, id) => line.includes('"type":"message.part.delta"') && line.includes(id),
+    },
     env: () => ({
       ANTHROPIC_API_KEY: "k",
       OPENCODE_DISABLE_AUTOUPDATE: "1",

@@ -1,6 +1,6 @@
-// npm run bench:peers -- [--part figures|probes] [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR] [--no-write]: peers from npm side by side with the
+// npm run bench:peers -- [--part figures|serving|probes] [--quick] [--only NAME,NAME] [--at-once N] [--folder DIR] [--no-write]: peers from npm side by side with the
 // built command, on a scripted model, in a network namespace that has loopback only. Keeps what was measured in results.json and writes the tables of
-// bench/README.md and README.md from it; they are never written by hand. Figures want a quiet machine, probes do not. --only prints and writes nothing.
+// bench/README.md and README.md from it; they are never written by hand. Figures and servers want a quiet machine, probes do not. --only prints and writes nothing.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,20 +20,23 @@ const { values: flags } = parseArgs({
     folder: { type: "string", default: join(tmpdir(), "outrider-bench-peers") },
     "no-write": { type: "boolean", default: false },
     only: { type: "string", default: "" },
-    part: { type: "string", multiple: true, default: ["figures", "probes"] },
+    part: { type: "string", multiple: true, default: ["figures", "serving", "probes"] },
   },
 });
 
 const only = flags.only.split(",").filter(Boolean);
 const unknown = [
-  ...flags.part.filter((part) => !["figures", "probes"].includes(part)),
+  ...flags.part.filter((part) => !["figures", "serving", "probes"].includes(part)),
   ...only.filter((name) => !peers.some((peer) => peer.name === name)),
 ];
 if (unknown.length > 0) {
-  console.error(`There is no ${unknown}. Parts are figures and probes; peers are ${peers.map(({ name }) => name).join(", ")}`);
+  console.error(`There is no ${unknown}. Parts are figures, serving and probes; peers are ${peers.map(({ name }) => name).join(", ")}`);
   process.exit(64);
 }
-const wanted = peers.filter(({ name, package: from }) => from && (only.length === 0 || only.includes(name)));
+const isServingOnly = flags.part.every((part) => part === "serving");
+const wanted = peers.filter(
+  ({ name, package: from, serve }) => from && (only.length === 0 || only.includes(name)) && (serve || !isServingOnly),
+);
 const bins = Object.fromEntries(await Promise.all(wanted.map(async (peer) => [peer.name, await install(peer)])));
 const plan = {
   only,

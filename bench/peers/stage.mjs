@@ -82,7 +82,7 @@ export async function runToEnd(
   const ticks = watchesMemory ? setInterval(() => (peak = Math.max(peak, memoryOf(child.pid))), 20) : undefined;
   const limit = setTimeout(() => {
     late = true;
-    kill(child);
+    killGroup(child);
   }, limitMs);
   onStart?.(child);
   const [code, signal] = await new Promise((resolve, reject) => {
@@ -91,12 +91,12 @@ export async function runToEnd(
   const endedAt = performance.now();
   clearInterval(ticks);
   clearTimeout(limit);
-  if (!watchesLeftovers) kill(child); // whatever it left behind
+  if (!watchesLeftovers) killGroup(child); // whatever it left behind
   return { startedAt, ms: endedAt - startedAt, peak, code: late ? undefined : (code ?? signal), output };
 }
 
 /** The group that was started here, and nobody else. */
-function kill({ pid }) {
+export function killGroup({ pid }) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
@@ -105,7 +105,7 @@ function kill({ pid }) {
 }
 
 /** Resident bytes of a process and all below it. */
-function memoryOf(top) {
+export function memoryOf(top) {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap(statOf);

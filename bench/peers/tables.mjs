@@ -14,6 +14,21 @@ const columns = [
   { key: "crowd", what: "at once, until the last ends", unit: "ms" },
 ];
 
+const serverColumns = [
+  ["spawn to ready", ({ ready }) => withRatio(ready, undefined, "ms")],
+  ["memory then", ({ empty }) => withRatio(empty, undefined, "MB")],
+  ["a prompt in a new session: until its first words are on the stream of events", ({ first }) => withRatio(first, undefined, "ms")],
+  ["20 of them at once: the latest", ({ crowd }) => withRatio(crowd, undefined, "ms")],
+  ["memory after 100 sessions of one answer", ({ after }) => withRatio(after, undefined, "MB")],
+  ["what each of them added", ({ each }) => `${each.toFixed(2)} MB`],
+  ["such sessions in 1 GB", (row) => toRoom(row).toLocaleString("en")],
+];
+
+/** How many fit beside the server itself, where each takes what the hundred have taken on average. */
+function toRoom({ after, each }) {
+  return each > 0 ? Math.floor((1000 - (after - 100 * each)) / each) : Number.POSITIVE_INFINITY;
+}
+
 /** What holds here by a test, and of others was not looked for. */
 const facts = [
   ["any model: Anthropic, OpenAI, Gemini and 17 more providers", "test/e2e/providers.test.ts"],
@@ -28,8 +43,12 @@ const facts = [
 ];
 
 /** The tables of bench/README.md: each figure, and what it is of the bare Node program's in the same run; then what each did where nobody watches. */
-export function toTables({ figures, probes: probed }) {
-  return [...(figures ? [toFigures(figures)] : []), ...(probed ? [toProbes(probed)] : [])].join("\n\n");
+export function toTables({ figures, serving, probes: probed }) {
+  return [
+    ...(figures ? [toFigures(figures)] : []),
+    ...(serving ? [toServing(serving)] : []),
+    ...(probed ? [toProbes(probed)] : []),
+  ].join("\n\n");
 }
 
 function toFigures({ machine, repetitions, atOnce, rows }) {
@@ -41,6 +60,12 @@ function toFigures({ machine, repetitions, atOnce, rows }) {
     "",
     ...toTable(head, rows, (row) => columns.map(({ key, unit }) => withRatio(row[key], floor?.[key], unit))),
   ].join("\n");
+}
+
+function toServing({ machine, repetitions, rows }) {
+  const told = `As servers (\`outrider serve\`, \`opencode serve\`), measured by the same command on ${machine.date}: ${toMachine(machine)}, load ${machine.load.toFixed(1)} at the start. Times are the quickest of ${repetitions}, after one prompt that is not counted. Sessions are left as they are: each program keeps in memory, closes or forgets what it likes. With a load above 1 per core, trust the ratios at most.`;
+  const head = serverColumns.map(([what]) => what);
+  return [told, "", ...toTable(head, rows, (row) => serverColumns.map(([, show]) => show(row)))].join("\n");
 }
 
 function toProbes({ machine, rows }) {
