@@ -221,6 +221,22 @@ describe("A2A's client", () => {
     assert.equal(kinds.at(-1), "statusUpdate");
   });
 
+  it("goes on while its client is away, and is subscribed to again", async () => {
+    const { fetch, provider } = serve([{ text: "Thinking", delayMs: 500 }]);
+    const client = await connect(fetch as typeof globalThis.fetch);
+    const events = client.sendMessageStream(message("go"))[Symbol.asyncIterator]();
+    const { value: first } = await events.next();
+    const { id } = (first as { payload: { value: { id: string } } }).payload.value;
+    await events.return?.(undefined);
+    const kinds: (string | undefined)[] = [];
+    for await (const event of client.resubscribeTask({ tenant: "", id }))
+      kinds.push((event as { payload?: { $case: string } }).payload?.$case);
+    assert.deepEqual([kinds[0], kinds.at(-1)], ["task", "statusUpdate"]);
+    const task = await client.getTask({ tenant: "", id, historyLength: undefined });
+    assert.equal(task.status?.state, TaskState.TASK_STATE_COMPLETED);
+    assert.equal(provider.requests.length, 1);
+  });
+
   it("ends a task", async () => {
     const { fetch } = serve([{ text: "Thinking", hang: true }]);
     const client = await connect(fetch as typeof globalThis.fetch);

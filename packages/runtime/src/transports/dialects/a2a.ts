@@ -6,11 +6,41 @@ import type { Piece } from "./turn-pieces.ts";
 
 /** What a client of A2A 1.0 asks for, over JSON-RPC. A context is a session, and a task is one of its turns. */
 export type A2aRequest = { readonly id: string | number | null } & (
-  | { readonly method: "SendMessage" | "SendStreamingMessage"; readonly contextId?: string; readonly message: UserMessage }
-  | { readonly method: "GetTask" | "CancelTask"; readonly taskId: string }
+  | ({ readonly method: "SendMessage" | "SendStreamingMessage" } & A2aMessage)
+  | { readonly method: "GetTask" | "CancelTask" | "SubscribeToTask"; readonly taskId: string }
   | ({ readonly method: "ListTasks" } & A2aListing)
-  | { readonly method: "unknown" }
 );
+
+type A2aMessage = {
+  readonly contextId?: string;
+  /** The task that it is meant for. */
+  readonly taskId?: string;
+  readonly message: UserMessage;
+  /** The client asks again, or subscribes, and does not wait for the end. */
+  readonly returnsAtOnce: boolean;
+};
+
+export const a2aErrors = {
+  noMethod: -32601,
+  badRequest: -32602,
+  internal: -32603,
+  taskNotFound: -32001,
+  notCancelable: -32002,
+  noPush: -32003,
+  unsupported: -32004,
+  contentType: -32005,
+  noExtendedCard: -32007,
+} as const;
+
+/** What A2A has a number for. */
+export class A2aProblem extends Error {
+  readonly number: number;
+
+  constructor(number: number, message: string) {
+    super(message);
+    this.number = number;
+  }
+}
 
 /** Which tasks, and which page of them. */
 export type A2aListing = {
@@ -44,15 +74,20 @@ export function decodeA2aRequest(body: unknown): A2aRequest {
   switch (method) {
     case "SendMessage":
     case "SendStreamingMessage":
-      return { id: requestId, method, ...decodeMessage(given["message"]) };
+      return { id: requestId, method, ...decodeMessage(given) };
     case "GetTask":
     case "CancelTask":
+    case "SubscribeToTask":
       if (typeof given["id"] !== "string") throw new RuntimeError("usage", "id is required");
       return { id: requestId, method, taskId: given["id"] };
     case "ListTasks":
       return { id: requestId, method, ...decodeListing(given) };
+    case "GetExtendedAgentCard":
+      throw new A2aProblem(a2aErrors.noExtendedCard, "There is no other card than the public one");
     default:
-      return { id: requestId, method: "unknown" };
+      if (method.includes("PushNotificationConfig"))
+        throw new A2aProblem(a2aErrors.noPush, "Nobody is called back: use SubscribeToTask");
+      throw new A2aProblem(a2aErrors.noMethod, `There is no method ${method}: this is A2A 1.0 (SendMessage, GetTask …)`);
   }
 }
 
@@ -88,18 +123,27 @@ export function listTasks(all: readonly A2aTask[], { contextId, status, pageSize
   return { tasks, nextPageToken: next < sorted.length ? String(next) : "", pageSize, totalSize: sorted.length };
 }
 
-function decodeMessage(value: unknown): { contextId?: string; message: UserMessage } {
-  const { contextId, parts } = isRecord(value) ? value : {};
-  const content = (Array.isArray(parts) ? parts : []).flatMap((part): UserMessage["content"] => {
-    if (!isRecord(part)) return [];
-    const { text, raw, mediaType } = part;
-    if (typeof text === "string") return [{ type: "text", text }];
-    if (typeof raw === "string" && typeof mediaType === "string" && mediaType.startsWith("image/"))
-      return [{ type: "image", mediaType, data: raw }];
-    throw new RuntimeError("usage", "A part must be a text, or an image with raw data");
-  });
+function decodeMessage({ message, configuration }: Record<string, unknown>): A2aMessage {
+  const { contextId, taskId, parts } = isRecord(message) ? message : {};
+  const content = (Array.isArray(parts) ? parts : []).map(toContent);
   if (content.length === 0) throw new RuntimeError("usage", "message must have parts");
-  return { ...(typeof contextId === "string" && contextId !== "" && { contextId }), message: { role: "user", content } };
+  return {
+    ...(typeof contextId === "string" && contextId !== "" && { contextId }),
+    ...(typeof taskId === "string" && taskId !== "" && { taskId }),
+    message: { role: "user", content },
+    returnsAtOnce: isRecord(configuration) && configuration["returnImmediately"] === true,
+  };
+}
+
+/** Data is text to a model, too. */
+function toContent(part: unknown): UserMessage["content"][number] {
+  if (!isRecord(part)) throw new RuntimeError("usage", "A part must be an object");
+  const { text, raw, data, mediaType } = part;
+  if (typeof text === "string") return { type: "text", text };
+  if (typeof raw === "string" && typeof mediaType === "string" && mediaType.startsWith("image/"))
+    return { type: "image", mediaType, data: raw };
+  if (data !== undefined) return { type: "text", text: JSON.stringify(data) };
+  throw new A2aProblem(a2aErrors.contentType, "A part must be a text, data, or an image with raw bytes");
 }
 
 type CardFacts = {
@@ -129,58 +173,76 @@ export function toAgentCard({ url, version, isGuarded = false }: CardFacts): obj
   };
 }
 
-/** One task as it goes on: what is streamed, and where it stands. */
+/** One task as it goes on: what is told of it, and where it stands. Its artifact is the latest answer, as far as it has come. */
 export class A2aEvents {
   readonly #place: { readonly taskId: string; readonly contextId: string };
   readonly #now: () => number;
-  #task: A2aTask;
-  #hasText = false;
+  #status: A2aTask["status"];
+  #answer = "";
+  /** The next words begin another answer. */
+  #isNew = true;
 
   constructor({ taskId, contextId, now }: { readonly taskId: string; readonly contextId: string; readonly now: () => number }) {
     this.#place = { taskId, contextId };
     this.#now = now;
-    this.#task = { id: taskId, contextId, status: this.#status(state.working), artifacts: [] };
+    this.#status = this.#toStatus(state.working);
   }
 
   get task(): A2aTask {
-    return this.#task;
+    const { taskId: id, contextId } = this.#place;
+    const artifacts = this.#answer === "" ? [] : [{ artifactId: "answer", parts: [{ text: this.#answer }] }];
+    return { id, contextId, status: this.#status, artifacts };
   }
 
   get isOver(): boolean {
-    return this.#task.status.state !== state.working;
+    return this.#status.state !== state.working;
   }
 
   of(piece: Piece): object[] {
     switch (piece.type) {
-      case "turn-start":
-        return [{ task: this.#task }];
       case "call":
-        return [{ statusUpdate: { ...this.#place, status: this.#status(state.working, `Uses ${piece.name}`) } }];
-      case "block-delta": {
-        if (piece.kind !== "text") return [];
-        const append = this.#hasText;
-        this.#hasText = true;
-        const artifact = { artifactId: "answer", parts: [{ text: piece.text }] };
-        return [{ artifactUpdate: { ...this.#place, artifact, append, lastChunk: false } }];
-      }
+        return [this.#become(state.working, `Uses ${piece.name}`)];
+      case "block-delta":
+        return piece.kind === "text" ? [this.#say(piece.text)] : [];
+      case "answer-end":
+        this.#isNew = true;
+        return [];
       case "turn-end":
-        return [this.#end(piece.outcome)];
+        return this.#end(piece.outcome);
       default:
         return [];
     }
   }
 
-  #end(outcome: Outcome): object {
+  /** Nothing more comes of the turn. */
+  close(): object[] {
+    return this.isOver ? [] : [this.#become(state.failed, "The session was closed before the turn had ended")];
+  }
+
+  #say(text: string, lastChunk = false): object {
+    const append = !this.#isNew;
+    this.#answer = append ? this.#answer + text : text;
+    this.#isNew = false;
+    return { artifactUpdate: { ...this.#place, artifact: { artifactId: "answer", parts: [{ text }] }, append, lastChunk } };
+  }
+
+  #become(how: string, text?: string): object {
+    this.#status = this.#toStatus(how, text);
+    return { statusUpdate: { ...this.#place, status: this.#status } };
+  }
+
+  /** What was told before a provider failed and was asked again is taken back here. */
+  #end(outcome: Outcome): object[] {
     const how = outcome.type === "completed" ? state.completed : outcome.type === "cancelled" ? state.cancelled : state.failed;
     const reason =
       outcome.type === "failed" ? outcome.error.message : outcome.type === "stopped" ? `Stopped: ${outcome.limit}` : outcome.text;
-    const status = this.#status(how, reason);
-    const artifacts = outcome.text === "" ? [] : [{ artifactId: "answer", parts: [{ text: outcome.text }] }];
-    this.#task = { ...this.#task, status, artifacts };
-    return { statusUpdate: { ...this.#place, status } };
+    const hasAnswer = outcome.text !== "" || this.#answer !== "";
+    this.#isNew = outcome.text !== this.#answer;
+    const last = hasAnswer ? [this.#say(this.#isNew ? outcome.text : "", true)] : [];
+    return [...last, this.#become(how, reason)];
   }
 
-  #status(how: string, text = ""): A2aTask["status"] {
+  #toStatus(how: string, text = ""): A2aTask["status"] {
     const timestamp = new Date(this.#now()).toISOString();
     if (text === "") return { state: how, timestamp };
     const message = { messageId: `${this.#place.taskId}-status`, role: "ROLE_AGENT", ...this.#place, parts: [{ text }] };

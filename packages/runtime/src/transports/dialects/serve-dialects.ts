@@ -1,13 +1,14 @@
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError, toRuntimeError } from "../../protocol/errors.ts";
-import { A2aEvents, type A2aRequest, type A2aTask, decodeA2aRequest, listTasks, toAgentCard } from "./a2a.ts";
+import { A2aProblem, type A2aRequest, a2aErrors, decodeA2aRequest, listTasks, toAgentCard } from "./a2a.ts";
+import { A2aRun, A2aTasks } from "./a2a-tasks.ts";
 import { AgUiRuns } from "./ag-ui-runs.ts";
 import { decodeUiRequest, toUiParts, uiStreamHeaders } from "./ai-sdk-ui.ts";
 import { ChatChunks, decodeChatRequest, toCompletion } from "./openai-chat.ts";
 import { decodeResponsesRequest, ResponseEvents, responseId } from "./openai-responses.ts";
 import { parseBoundedJson, UnwieldyJson } from "../../util/bounded-json.ts";
 import { type DialectTurn, runTurn } from "./run-turn.ts";
-import { json, problem, stream } from "./sse-response.ts";
+import { json, problem, stream, streamEvents } from "./sse-response.ts";
 import type { Piece } from "./turn-pieces.ts";
 
 /** Where the sessions come from that clients of other front ends talk to. Nobody is asked for permission on these ways: rules decide. */
@@ -38,12 +39,10 @@ type Handler = (host: DialectHost, request: Request, match: RegExpExecArray) => 
 
 /** A header in which a client names the session to go on with. */
 const sessionHeader = "x-session-id";
-/** Tasks that have ended and can still be asked for. */
-const rememberedTasks = 1_000;
 
 /** The wire formats of others, over the same sessions. `now` is milliseconds since 1970. */
 export function createDialects(usual?: DialectHost, now: () => number = Date.now): Dialects {
-  const tasks = new Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>();
+  const tasks = new A2aTasks();
   const runs = new AgUiRuns(now);
   const routes: readonly (readonly [string, RegExp, Handler])[] = [
     ["POST", /^\/v1\/chat\/completions$/, (host, request) => completeChat(host, request, now)],
@@ -105,7 +104,7 @@ async function chatUi(host: DialectHost, request: Request, sessionId: string | u
 }
 
 type A2aGround = {
-  readonly tasks: Map<string, { readonly events: A2aEvents; readonly cancel: () => void }>;
+  readonly tasks: A2aTasks;
   readonly now: () => number;
   /** The client has left. */
   readonly signal?: AbortSignal;
@@ -116,50 +115,63 @@ async function callA2a(host: DialectHost, request: Request, ground: A2aGround): 
   try {
     return await answerA2a(host, decodeA2aRequest(body), { ...ground, signal: request.signal });
   } catch (error) {
-    const { code, message } = toRuntimeError(error);
-    const number = code === "not-found" ? -32001 : code === "usage" ? -32602 : -32603;
-    return json({ jsonrpc: "2.0", id: Object(body).id ?? null, error: { code: number, message } });
+    const { code, message } = error instanceof A2aProblem ? { code: error.number, message: error.message } : toA2aError(error);
+    return json({ jsonrpc: "2.0", id: Object(body).id ?? null, error: { code, message } });
   }
+}
+
+function toA2aError(error: unknown): { readonly code: number; readonly message: string } {
+  const { code, message } = toRuntimeError(error);
+  return { code: code === "usage" ? a2aErrors.badRequest : a2aErrors.internal, message };
 }
 
 async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now, signal }: A2aGround): Promise<Response> {
   const envelope = (result: object): object => ({ jsonrpc: "2.0", id: wanted.id, result });
-  if (wanted.method === "unknown")
-    return json({ jsonrpc: "2.0", id: wanted.id, error: { code: -32601, message: "There is no such method" } });
-  if (wanted.method === "ListTasks")
-    return json(
-      envelope(
-        listTasks(
-          [...tasks.values()].map(({ events }) => events.task),
-          wanted,
-        ),
-      ),
-    );
-  if ("taskId" in wanted) {
-    const known = tasks.get(wanted.taskId);
-    if (!known) throw new RuntimeError("not-found", `There is no task ${wanted.taskId}`);
-    if (wanted.method === "GetTask") return json(envelope(known.events.task));
-    if (known.events.isOver)
-      return json({
-        jsonrpc: "2.0",
-        id: wanted.id,
-        error: { code: -32002, message: "The task has ended: it cannot be cancelled" },
-      });
-    known.cancel();
-    const task: A2aTask = {
-      ...known.events.task,
-      status: { state: "TASK_STATE_CANCELED", timestamp: new Date(now()).toISOString() },
-    };
-    return json(envelope(task));
+  const watch = (run: A2aRun): Response => {
+    const events = run.watch();
+    return streamEvents(enclose(events, envelope), { cancel: () => events.end() });
+  };
+  switch (wanted.method) {
+    case "ListTasks":
+      return json(envelope(listTasks(tasks.all, wanted)));
+    case "GetTask":
+      return json(envelope(tasks.get(wanted.taskId).task));
+    case "SubscribeToTask": {
+      const run = tasks.get(wanted.taskId);
+      if (run.isOver) throw new A2aProblem(a2aErrors.unsupported, "The task has ended: GetTask tells how");
+      return watch(run);
+    }
+    case "CancelTask": {
+      const run = tasks.get(wanted.taskId);
+      if (run.isOver) throw new A2aProblem(a2aErrors.notCancelable, "The task has ended: it cannot be cancelled");
+      await run.cancel();
+      return json(envelope(run.task));
+    }
+    default: {
+      if (wanted.taskId !== undefined) refuseTask(tasks.get(wanted.taskId));
+      // Whoever leaves without having been told of the task could never ask for it again.
+      const isKnown = wanted.method === "SendStreamingMessage" || wanted.returnsAtOnce;
+      const turn = await runTurn(await host.open({ sessionId: wanted.contextId }), wanted.message, isKnown ? undefined : signal);
+      const run = new A2aRun(turn, now);
+      tasks.add(run);
+      if (wanted.method === "SendStreamingMessage") return watch(run);
+      if (!isKnown) await run.over;
+      return json(envelope({ task: run.task }));
+    }
   }
-  const turn = await runTurn(await host.open({ sessionId: wanted.contextId }), wanted.message, signal);
-  const events = new A2aEvents({ taskId: turn.turnId, contextId: turn.sessionId, now });
-  tasks.set(turn.turnId, { events, cancel: turn.cancel });
-  const [oldest] = tasks.keys();
-  if (tasks.size > rememberedTasks && oldest !== undefined) tasks.delete(oldest);
-  if (wanted.method === "SendStreamingMessage") return stream(turn, (piece) => events.of(piece).map(envelope), {});
-  for (const piece of await collect(turn)) events.of(piece);
-  return json(envelope({ task: events.task }));
+}
+
+/** A task is one turn, which takes no more messages. */
+function refuseTask({ isOver, task }: A2aRun): never {
+  const why = isOver ? "The task has ended" : "The task is at work";
+  throw new A2aProblem(
+    a2aErrors.unsupported,
+    `${why}: a message with contextId ${task.contextId} and no taskId begins the next one`,
+  );
+}
+
+async function* enclose(events: AsyncIterable<object>, envelope: (event: object) => object): AsyncGenerator<object> {
+  for await (const event of events) yield envelope(event);
 }
 
 type Beginning = {

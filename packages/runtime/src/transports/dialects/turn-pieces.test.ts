@@ -137,7 +137,7 @@ describe("what a client sends", () => {
     assert.deepEqual(toPrompt([{ role: "user", content }], true), wanted);
     const parts = [{ text: "see" }, { raw: "AAAA", mediaType: "image/png" }];
     const request = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: { contextId: "", parts } } };
-    assert.deepEqual(decodeA2aRequest(request), { id: 1, method: "SendMessage", message: wanted });
+    assert.deepEqual(decodeA2aRequest(request), { id: 1, method: "SendMessage", message: wanted, returnsAtOnce: false });
   });
 
   const wrong: readonly [string, () => unknown, RegExp][] = [
@@ -156,7 +156,7 @@ describe("what a client sends", () => {
     [
       "an odd part",
       () => decodeA2aRequest({ jsonrpc: "2.0", method: "SendMessage", params: { message: { parts: [{ url: "x" }] } } }),
-      /a text, or an image/,
+      /a text, data, or an image/,
     ],
   ];
   for (const [what, decode, words] of wrong) it(`is refused: ${what}`, () => assert.throws(decode, words));

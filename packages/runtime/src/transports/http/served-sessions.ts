@@ -300,6 +300,7 @@ export class ServedSessions {
     const { host, records, remove = (one) => host.remove(one) } = this.#options;
     await host.close(id);
     if (await this.#store.has(id)) await remove(id);
+    host.forget(id);
     records.remove(id);
     this.#audiences.end(id, new RuntimeError("not-found", `Session ${id} was removed`));
   }
