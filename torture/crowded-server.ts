@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { launcher } from "./launcher.ts";
-import { OutriderClient, OutriderError } from "../packages/runtime/src/exports/client.ts";
-import { createFileStore } from "../packages/runtime/src/journal/file-store.ts";
+import { OutriderError } from "../packages/runtime/src/exports/client.ts";
 import { startModelServer } from "../packages/runtime/src/testing/model-server.ts";
-import { TokenStore } from "../packages/runtime/src/transports/http/token-store.ts";
+import { growthPerSession, type Rest, whyNotFlat } from "./flat-memory.ts";
 import { createRandom, inParallel, Tally } from "./report.ts";
+import { type ServedProcess, startServed } from "./served-process.ts";
 import { type Reader, readerKinds, openReader } from "./server-readers.ts";
 
 export type CrowdOptions = {
@@ -19,10 +17,12 @@ export type CrowdOptions = {
   readonly prompts: number;
   /** No session is begun after that. */
   readonly seconds: number;
+  /** How often all rest, at the end of each part of the time. */
+  readonly parts: number;
   readonly seed: number;
 };
 
-/** Random growth of a heap that is collected when it likes. */
+/** Random growth of what a process holds of memory whose heap is collected when it likes. */
 const slackMegabytes = 48;
 const slackDescriptors = 12;
 
@@ -30,50 +30,45 @@ const slackDescriptors = 12;
  * One server under everything at once: sessions at work, readers that read, that do not, and that come and go. Every prompt has one result, every
  * reader each stored event once, and the server holds no more memory or descriptors at the end than it did early on.
  */
-export async function crowdServer({ command, connections, sessions, prompts, seconds, seed }: CrowdOptions): Promise<Tally> {
+export async function crowdServer({
+  command,
+  connections,
+  sessions,
+  prompts,
+  seconds,
+  parts,
+  seed,
+}: CrowdOptions): Promise<Tally> {
   const tally = new Tally("a server with many clients");
   const random = createRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), "outrider-torture-soak-"));
   const asked = new Map<string, number>();
   const model = await startModelServer({ keepsRequests: false, replies: ({ body }) => reply(body, asked) });
-  const server = await startServer({ command, folder, url: model.url });
+  const server = await startServed({ command, folder, url: model.url });
+  const share = Math.max(1, Math.round(connections / sessions));
   try {
-    const readers = new Set<Reader>();
     const idle = server.descriptors();
-    const deadline = Date.now() + seconds * 1000;
-    const samples: { readonly at: number; readonly megabytes: number }[] = [];
-    const sampling = setInterval(
-      () => samples.push({ at: Date.now(), megabytes: server.megabytes() }),
-      seconds > 60 ? 2_000 : 250,
-    );
-    const share = Math.max(1, Math.round(connections / sessions));
-    await inParallel([...Array(sessions).keys()], sessions, async (slot) => {
-      for (let life = 0; life === 0 || Date.now() < deadline; life++) {
-        const { id } = await insist(tally, () =>
-          server.client.createSession({ name: `soak ${slot}/${life}` }, { key: `${slot}/${life}` }),
-        );
-        const mine = Array.from({ length: share }, (_, index) =>
-          openReader(readerKinds[(slot + index) % readerKinds.length] ?? "steady", { ...server, id, random }),
-        );
-        for (const reader of mine) readers.add(reader);
-        for (let number = 0; number < prompts; number++) {
-          const prompt = `soak-${slot}-${life}-${number}-end`;
-          const { outcome } = await insist(tally, () => server.client.prompt(id, prompt, { key: prompt }));
-          if (outcome.text !== answerTo(prompt)) tally.violate(`${prompt}: ${outcome.type} ${outcome.text.slice(0, 60)}`);
-          if (asked.get(prompt) !== 2) tally.violate(`${prompt}: the model was asked ${asked.get(prompt)} times`);
-          asked.delete(prompt);
-          tally.count("prompts");
-          await pause(random(200));
-        }
-        await checkSession(tally, { ...server, id, prompts, readers: mine });
-        for (const reader of mine) readers.delete(reader);
-        await insist(tally, () => server.client.deleteSession(id));
-        tally.count("sessions");
-      }
-    });
+    const begunAt = Date.now();
+    const rests: Rest[] = [];
+    const samples: number[] = [];
+    const sampling = setInterval(() => samples.push(server.megabytes()), seconds > 60 ? 2_000 : 250);
+    const lives = new Map<number, number>();
+    for (let part = 1; part <= parts; part++) {
+      const deadline = begunAt + (seconds * 1000 * part) / parts;
+      await inParallel([...Array(sessions).keys()], sessions, async (slot) => {
+        do {
+          const life = lives.get(slot) ?? 0;
+          lives.set(slot, life + 1);
+          await liveOnce(tally, { server, slot, life, connections: share, prompts, asked, random });
+        } while (Date.now() < deadline);
+      });
+      await checkDescriptors(tally, server, idle + 2 * sessions);
+      const heap = await server.heap();
+      if (heap) rests.push({ sessions: tally.counts["sessions"] ?? 0, heap });
+    }
     clearInterval(sampling);
-    checkMemory(tally, samples);
-    await checkDescriptors(tally, server, idle + 2 * sessions);
+    checkHeap(tally, rests);
+    checkResident(tally, samples);
     if (asked.size > 0) tally.violate(`${asked.size} prompts that nobody sent`);
   } finally {
     await server.stop();
@@ -81,6 +76,38 @@ export async function crowdServer({ command, connections, sessions, prompts, sec
     rmSync(folder, { recursive: true, force: true });
   }
   return tally;
+}
+
+type Life = {
+  readonly server: ServedProcess;
+  readonly slot: number;
+  readonly life: number;
+  readonly connections: number;
+  readonly prompts: number;
+  readonly asked: Map<string, number>;
+  readonly random: (below: number) => number;
+};
+
+/** One session from its beginning to its removal. */
+async function liveOnce(tally: Tally, { server, slot, life, connections, prompts, asked, random }: Life): Promise<void> {
+  const { id } = await insist(tally, () =>
+    server.client.createSession({ name: `soak ${slot}/${life}` }, { key: `${slot}/${life}` }),
+  );
+  const readers = Array.from({ length: connections }, (_, index) =>
+    openReader(readerKinds[(slot + index) % readerKinds.length] ?? "steady", { ...server, id, random }),
+  );
+  for (let number = 0; number < prompts; number++) {
+    const prompt = `soak-${slot}-${life}-${number}-end`;
+    const { outcome } = await insist(tally, () => server.client.prompt(id, prompt, { key: prompt }));
+    if (outcome.text !== answerTo(prompt)) tally.violate(`${prompt}: ${outcome.type} ${outcome.text.slice(0, 60)}`);
+    if (asked.get(prompt) !== 2) tally.violate(`${prompt}: the model was asked ${asked.get(prompt)} times`);
+    asked.delete(prompt);
+    tally.count("prompts");
+    await pause(random(200));
+  }
+  await checkSession(tally, { ...server, id, prompts, readers });
+  await insist(tally, () => server.client.deleteSession(id));
+  tally.count("sessions");
 }
 
 /** What is too late where the machine is too busy: a connection within the client's ten seconds, an answer within its five minutes. (The server waits a minute for a request.) */
@@ -115,7 +142,7 @@ function answerTo(prompt: string): string {
   return `${"word ".repeat(300)}${prompt}`;
 }
 
-type Checked = Server & { readonly id: string; readonly prompts: number; readonly readers: readonly Reader[] };
+type Checked = ServedProcess & { readonly id: string; readonly prompts: number; readonly readers: readonly Reader[] };
 
 async function checkSession(tally: Tally, { store, id, prompts, readers }: Checked): Promise<void> {
   const stored = await store.read(id);
@@ -140,82 +167,32 @@ function isAscending(numbers: readonly number[]): boolean {
   return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
 }
 
+function checkHeap(tally: Tally, rests: readonly Rest[]): void {
+  if (rests.length === 0) return;
+  tally.count("rests", rests.length);
+  tally.count("bytes of growth with each session", Math.round(growthPerSession(rests).each));
+  const why = whyNotFlat(rests);
+  if (why !== undefined) tally.violate(why);
+}
+
 /** The second quarter against the last one: by then all that is kept has been kept. */
-function checkMemory(tally: Tally, samples: readonly { readonly megabytes: number }[]): void {
+function checkResident(tally: Tally, samples: readonly number[]): void {
   const quarter = Math.floor(samples.length / 4);
-  const early = median(samples.slice(quarter, 2 * quarter).map(({ megabytes }) => megabytes));
-  const late = median(samples.slice(-quarter).map(({ megabytes }) => megabytes));
+  const early = median(samples.slice(quarter, 2 * quarter));
+  const late = median(samples.slice(-quarter));
   tally.count("MB early", Math.round(early));
   tally.count("MB late", Math.round(late));
   if (late > early * 1.2 + slackMegabytes) tally.violate(`memory grew from ${early.toFixed(0)} to ${late.toFixed(0)} MB`);
-}
-
-/** Of as many sessions as were at work at once, the connections to the client and to the model are kept for the next request. */
-async function checkDescriptors(tally: Tally, server: Server, idle: number): Promise<void> {
-  for (let tries = 0; tries < 100 && server.descriptors() > idle + slackDescriptors; tries++) await pause(100);
-  const left = server.descriptors();
-  if (left > idle + slackDescriptors)
-    tally.violate(`${left} descriptors are open when all have left, ${idle} would do: ${server.openFiles().join(" ")}`);
 }
 
 function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
-type Server = {
-  readonly url: string;
-  readonly token: string;
-  readonly client: OutriderClient;
-  readonly store: ReturnType<typeof createFileStore>;
-  megabytes(): number;
-  descriptors(): number;
-  /** What they are of. */
-  openFiles(): string[];
-  stop(): Promise<void>;
-};
-
-async function startServer({ command, folder, url: model }: { command: string; folder: string; url: string }): Promise<Server> {
-  const home = join(folder, "home");
-  const work = join(folder, "work");
-  for (const path of [home, work]) mkdirSync(path);
-  const most = 1_000_000_000;
-  const limits = { sessions: most, prompts: most, requestsPerMinute: most };
-  const token = new TokenStore(join(home, "server")).add({ name: "soak", scopes: ["drive"], limits });
-  const env = {
-    PATH: process.env["PATH"],
-    HOME: home,
-    OUTRIDER_HOME: home,
-    ANTHROPIC_API_KEY: "soak-key",
-    ANTHROPIC_BASE_URL: model,
-  };
-  const child = spawn(launcher, [command, "serve", "--root", work], {
-    cwd: work,
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const url = await addressOf(child);
-  const status = (name: string): string => readFileSync(`/proc/${child.pid}/${name}`, "utf8");
-  return {
-    ...{ url, token, client: new OutriderClient({ url, token }), store: createFileStore(join(home, "sessions")) },
-    megabytes: () => Number(/VmRSS:\s+(\d+)/.exec(status("status"))?.[1]) / 1024,
-    descriptors: () => readdirSync(`/proc/${child.pid}/fd`).length,
-    openFiles: () => readdirSync(`/proc/${child.pid}/fd`).map((number) => readlinkSync(`/proc/${child.pid}/fd/${number}`)),
-    async stop() {
-      const gone = new Promise((resolve) => child.once("exit", resolve));
-      child.kill("SIGTERM");
-      await gone;
-    },
-  };
-}
-
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = "";
-    child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      const found = /listens on (\S+)\n/.exec(text)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    child.once("exit", (code) => reject(new Error(`The server ended with ${code}: ${text}`)));
-  });
+/** Of as many sessions as were at work at once, the connections to the client and to the model are kept for the next request. */
+async function checkDescriptors(tally: Tally, server: ServedProcess, idle: number): Promise<void> {
+  for (let tries = 0; tries < 100 && server.descriptors() > idle + slackDescriptors; tries++) await pause(100);
+  const left = server.descriptors();
+  if (left > idle + slackDescriptors)
+    tally.violate(`${left} descriptors are open when all have left, ${idle} would do: ${server.openFiles().join(" ")}`);
 }

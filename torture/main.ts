@@ -51,6 +51,7 @@ const sizes = {
     served: 200,
     servedPrompts: 12,
     seconds: 1800,
+    rests: 12,
   },
   short: {
     corruptions: 3000,
@@ -80,6 +81,7 @@ const sizes = {
     served: 10,
     servedPrompts: 3,
     seconds: 4,
+    rests: 3,
   },
 };
 const parts = [
@@ -162,7 +164,7 @@ export async function torture(
     if (wants("server")) {
       const { connections, served: sessions, servedPrompts: prompts } = size;
       const seconds = Number(values.seconds ?? size.seconds);
-      tell([await crowdServer({ command: programs.command, connections, sessions, prompts, seconds, seed })]);
+      tell([await crowdServer({ command: programs.command, connections, sessions, prompts, seconds, parts: size.rests, seed })]);
     }
     if (wants("writers")) tell([await doubleWriters({ program: programs.writer, attempts: size.attempts })]);
   } finally {

@@ -15,8 +15,7 @@ const fewer = Math.ceil(repetitions / 3);
 const contestants = peers.filter(({ name, isFloor }) => only.length === 0 || isFloor || only.includes(name));
 // One after the other: whoever is measured has the machine to itself.
 if (parts.includes("figures")) for (const peer of contestants) await tell("figures", peer, measure);
-if (parts.includes("serving"))
-  for (const peer of contestants.filter(({ serve }) => serve)) await tell("serving", peer, serveAll);
+if (parts.includes("serving")) for (const peer of contestants.filter(({ serve }) => serve)) await tell("serving", peer, serveAll);
 // All at once: how one ends depends on waiting more than on the machine.
 if (parts.includes("probes"))
   await Promise.all(contestants.filter(({ isFloor }) => !isFloor).map((peer) => tell("probes", peer, probeAll)));

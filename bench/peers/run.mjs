@@ -30,7 +30,9 @@ const unknown = [
   ...only.filter((name) => !peers.some((peer) => peer.name === name)),
 ];
 if (unknown.length > 0) {
-  console.error(`There is no ${unknown}. Parts are figures, serving and probes; peers are ${peers.map(({ name }) => name).join(", ")}`);
+  console.error(
+    `There is no ${unknown}. Parts are figures, serving and probes; peers are ${peers.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(64);
 }
 const isServingOnly = flags.part.every((part) => part === "serving");

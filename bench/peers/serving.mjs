@@ -12,7 +12,8 @@ export async function measureServing(peer, stage, { bin, node, repetitions, limi
   if (!peer.serve) return undefined;
   stage.follow(() => ({ text: "pong ".repeat(100) }));
   const starts = [];
-  for (let start = 0; start < repetitions; start++) starts.push(await withServer(({ ready, megabytes }) => ({ ready, empty: megabytes() })));
+  for (let start = 0; start < repetitions; start++)
+    starts.push(await withServer(({ ready, megabytes }) => ({ ready, empty: megabytes() })));
   const { ready, empty } = starts.sort((one, other) => one.ready - other.ready)[0];
   return { ready, empty, ...(await withServer(measureSessions)) };
 
@@ -52,7 +53,10 @@ async function startServer({ serve }, { place, limitMs }) {
   const open = (method, path, body) =>
     new Promise((resolve, reject) => {
       const asking = request(`${url}${path}`, { method, agent: false, headers, timeout: limitMs });
-      asking.on("response", resolve).on("error", reject).on("timeout", () => asking.destroy(new Error(`${path} took too long`)));
+      asking
+        .on("response", resolve)
+        .on("error", reject)
+        .on("timeout", () => asking.destroy(new Error(`${path} took too long`)));
       asking.end(body && JSON.stringify(body));
     });
   const ask = async (path, body) => {

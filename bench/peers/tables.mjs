@@ -17,7 +17,10 @@ const columns = [
 const serverColumns = [
   ["spawn to ready", ({ ready }) => withRatio(ready, undefined, "ms")],
   ["memory then", ({ empty }) => withRatio(empty, undefined, "MB")],
-  ["a prompt in a new session: until its first words are on the stream of events", ({ first }) => withRatio(first, undefined, "ms")],
+  [
+    "a prompt in a new session: until its first words are on the stream of events",
+    ({ first }) => withRatio(first, undefined, "ms"),
+  ],
   ["20 of them at once: the latest", ({ crowd }) => withRatio(crowd, undefined, "ms")],
   ["memory after 100 sessions of one answer", ({ after }) => withRatio(after, undefined, "MB")],
   ["what each of them added", ({ each }) => `${each.toFixed(2)} MB`],

@@ -61,6 +61,12 @@ describe("useChat of the AI SDK", () => {
     assert.equal(provider.requests.at(-1)?.messages.filter(({ role }) => role === "user").length, 2, "the past is told once");
   });
 
+  it("is told that there is nothing to resume", async () => {
+    const { fetch } = serve([]);
+    const transport = new DefaultChatTransport({ api: `${url}/v1/sessions/chat-3/chat`, fetch });
+    assert.equal(await transport.reconnectToStream({ chatId: "chat-3" }), null);
+  });
+
   it("hears that the model failed", async () => {
     const { fetch } = serve([{ fail: { code: "provider-unavailable", message: "boom" } }]);
     const transport = new DefaultChatTransport({ api: `${url}/v1/sessions/chat-2/chat`, fetch });

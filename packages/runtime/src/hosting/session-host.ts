@@ -202,6 +202,11 @@ export class SessionHost {
     else if (!wasOpen) throw new RuntimeError("not-found", `There is no session ${id}`);
   }
 
+  /** Nothing of a closed session is kept any more: it was taken out of the store by the caller. */
+  forget(id: string): void {
+    this.#requests.delete(id);
+  }
+
   /** Ends all of them, and what they shared. No session is opened from here on. */
   async shutdown(): Promise<void> {
     this.#ended ??= this.#closeAll();

@@ -155,3 +155,43 @@ describe("what is for nobody", () => {
     );
   });
 });
+
+describe("OpenAI's client, what is said before", () => {
+  const first = { role: "user", content: "look" } as const;
+
+  it("is what the answer was made of, sent back as input", async () => {
+    const { client, provider } = connect([look, answer, { text: "Still nothing." }]);
+    const said = await client.responses.create({ model: "default", input: [first] });
+    assert.ok(said.output.some(({ type }) => type === "reasoning"));
+    const next = await client.responses.create({
+      model: "default",
+      input: [first, ...said.output, { role: "user", content: "again" }] as OpenAI.Responses.ResponseInput,
+    });
+    assert.equal(next.output_text, "Still nothing.");
+    const told = JSON.stringify(provider.requests.at(-1)?.messages);
+    assert.match(told, /user: look\\nassistant: Nothing there\./);
+    assert.doesNotMatch(told, /I look/);
+  });
+
+  const refused: readonly [string, object, RegExp][] = [
+    ["an item by its name", { input: [{ type: "item_reference", id: "x" }, first] }, /previous_response_id/],
+    ["a conversation", { input: "go", conversation: "conv_1" }, /previous_response_id/],
+    ["a stored prompt", { input: "go", prompt: { id: "p" } }, /instructions/],
+    ["work in the background", { input: "go", background: true }, /goes on without/],
+    ["a file", { input: [{ role: "user", content: [{ type: "input_file", file_data: "AAAA" }] }] }, /input_file/],
+    [
+      "an image from elsewhere",
+      { input: [{ role: "user", content: [{ type: "input_image", image_url: "http://x/y.png" }] }] },
+      /data: URL/,
+    ],
+  ];
+  for (const [what, body, words] of refused)
+    it(`is refused where it would be lost: ${what}`, async () => {
+      const { client, provider } = connect([answer]);
+      await assert.rejects(client.responses.create({ model: "default", ...body }), (error: Error & { status?: number }) => {
+        assert.match(error.message, words);
+        return error.status === 400;
+      });
+      assert.equal(provider.requests.length, 0);
+    });
+});

@@ -9,7 +9,7 @@ type Said = { readonly role: string; readonly content: (TextPart | ImagePart)[] 
  * unless the session has it already.
  */
 export function toPrompt(messages: readonly unknown[], hasPast: boolean, instructions?: unknown): UserMessage {
-  const said = messages.map(toSaid);
+  const said = messages.filter((message) => !isWork(message)).map(toSaid);
   const last = said.findLastIndex(({ role }) => role === "user");
   const prompt = said[last];
   if (!prompt || prompt.content.length === 0) throw new RuntimeError("usage", "There is no message of the user");
@@ -26,6 +26,14 @@ export function toPrompt(messages: readonly unknown[], hasPast: boolean, instruc
   return { role: "user", content: [{ type: "text", text: before.join("\n\n") }, ...prompt.content] };
 }
 
+/** Clients of Responses send back what an answer was made of: of the agent's own work the words alone are told again. */
+function isWork(item: unknown): boolean {
+  if (!isRecord(item) || typeof item["role"] === "string") return false;
+  if (item["type"] === "item_reference")
+    throw new RuntimeError("usage", "Items are not kept by name: give previous_response_id, or the messages themselves");
+  return typeof item["type"] === "string" && item["type"] !== "message";
+}
+
 function toSaid(message: unknown): Said {
   if (!isRecord(message)) throw new RuntimeError("usage", "A message must be an object");
   const { role, content } = message;
@@ -37,18 +45,24 @@ function toSaid(message: unknown): Said {
 function toPart(part: unknown): (TextPart | ImagePart)[] {
   if (!isRecord(part)) return [];
   if (typeof part["text"] === "string") return [{ type: "text", text: part["text"] }];
-  const { source } = part; // AG-UI's: what it names elsewhere is left out
-  if (part["type"] === "image" && isRecord(source)) {
-    const { type, value, mimeType } = source;
-    if (type !== "data" || typeof value !== "string" || typeof mimeType !== "string") return [];
-    return [{ type: "image", mediaType: mimeType, data: value }];
-  }
-  const image = part["image_url"];
-  const url = isRecord(image) ? image["url"] : image;
-  if (typeof url !== "string") return [];
-  const [, mediaType, data] = /^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url) ?? [];
-  if (mediaType === undefined || data === undefined) throw new RuntimeError("usage", "An image must be a data: URL");
-  return [{ type: "image", mediaType, data }];
+  if (typeof part["refusal"] === "string") return [{ type: "text", text: part["refusal"] }];
+  const image = imageOf(part);
+  if (!image)
+    throw new RuntimeError("usage", `A part must be a text, or an image as a data: URL; this one is ${String(part["type"])}`);
+  return [image];
+}
+
+/** As OpenAI's clients and as those of AG-UI name it. */
+function imageOf(part: Record<string, unknown>): ImagePart | undefined {
+  const { source } = part;
+  const { value, data, mimeType } = isRecord(source) ? source : part;
+  const bytes = value ?? data;
+  if (typeof bytes === "string" && typeof mimeType === "string" && mimeType.startsWith("image/"))
+    return { type: "image", mediaType: mimeType, data: bytes };
+  const named = part["image_url"];
+  const url = isRecord(named) ? named["url"] : named;
+  const [, mediaType, base64] = typeof url === "string" ? (/^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url) ?? []) : [];
+  return mediaType === undefined || base64 === undefined ? undefined : { type: "image", mediaType, data: base64 };
 }
 
 function wordsOf({ content }: Said): string {

@@ -24,6 +24,7 @@ export function decodeResponsesRequest(body: unknown): ResponsesRequest {
   const { model, input, stream, instructions, text, previous_response_id: previous } = given;
   if (typeof model !== "string") throw new RuntimeError("usage", "model is required");
   refuseImpossible(given, isRecord(text) ? text["format"] : undefined);
+  refuseUnkept(given);
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : input;
   if (!Array.isArray(messages)) throw new RuntimeError("usage", "input is required");
   const [, sessionId] = typeof previous === "string" ? (/^resp_([^.]+)\./.exec(previous) ?? []) : [];
@@ -35,6 +36,14 @@ export function decodeResponsesRequest(body: unknown): ResponsesRequest {
     ...(sessionId !== undefined && { sessionId }),
     toMessage: (hasPast) => toPrompt(messages, hasPast, instructions),
   };
+}
+
+/** What the client would leave to a server that keeps it, and would miss. */
+function refuseUnkept({ conversation, prompt, background }: Readonly<Record<string, unknown>>): void {
+  if (conversation) throw new RuntimeError("usage", "There are no conversations: give previous_response_id");
+  if (prompt) throw new RuntimeError("usage", "There are no stored prompts: give input and instructions");
+  if (background === true)
+    throw new RuntimeError("usage", "background cannot be given: POST /v1/sessions/{id}/messages goes on without its client");
 }
 
 type Head = { readonly id: string; readonly model: string; readonly created: number };

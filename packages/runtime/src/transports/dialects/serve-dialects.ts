@@ -48,6 +48,8 @@ export function createDialects(usual?: DialectHost, now: () => number = Date.now
     ["POST", /^\/v1\/chat\/completions$/, (host, request) => completeChat(host, request, now)],
     ["POST", /^\/v1\/responses$/, (host, request) => respond(host, request, now)],
     ["POST", /^\/v1\/sessions\/([\w-]+)\/chat$/, (host, request, [, id]) => chatUi(host, request, id)],
+    // Whoever leaves takes the prompt back, so that there never is a stream to come back to.
+    ["GET", /^\/v1\/sessions\/[\w-]+\/chat(?:\/[^/]+)?\/stream$/, async () => new Response(null, { status: 204 })],
     ["POST", /^\/v1\/ag-ui$/, async (host, request) => await runs.answer(host, await readJson(request), request.signal)],
     ["POST", /^\/v1\/a2a$/, (host, request) => callA2a(host, request, { tasks, now })],
     [

@@ -9,7 +9,7 @@ import { McpRequests } from "./mcp-requests.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 
 const paths =
-  /^\/(?:mcp|v1\/(?:chat\/completions|responses|ag-ui|a2a)|v1\/sessions\/[\w-]+\/chat|\.well-known\/agent-card\.json)$/;
+  /^\/(?:mcp|v1\/(?:chat\/completions|responses|ag-ui|a2a)|v1\/sessions\/[\w-]+\/chat(?:(?:\/[^/]+)?\/stream)?|\.well-known\/agent-card\.json)$/;
 /** Whoever reads nothing for so long is gone. */
 const stallMs = 30_000;
 /** Of a request, what a dialect looks at. */
