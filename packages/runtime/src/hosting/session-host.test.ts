@@ -167,6 +167,17 @@ describe("SessionHost", () => {
     assert.equal(again.plan.options.systemPrompt, "Be brief.");
   });
 
+  it("forgets how a session was asked for that was taken out of the store elsewhere", async () => {
+    const sessions = start(answers("one"));
+    const request = { model: "scripted/other", session: { type: "new", id: "gone" } } as const;
+    const made = await sessions.create({ ...request, provider: createScriptedProvider(answers("one")) });
+    await made.session.submit("a");
+    made.release();
+    await sessions.close("gone");
+    sessions.forget("gone");
+    assert.equal((await sessions.open("gone")).plan.request.model, undefined);
+  });
+
   it("keeps a session that is at work, though nobody holds it", async () => {
     const slow = createScriptedProvider([{ text: "a b c d e f g h" }], { deltaDelayMs: 20 });
     const sessions = start([], { idleMs: 5, defaults: { provider: slow } });
