@@ -56,7 +56,8 @@ export function openPlace(peer, { url, bin, node = process.execPath }) {
   return {
     words: peer.ask({ home, bin }),
     options: { cwd: project, env },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    // What a peer leaves running may still write there.
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }),
   };
 }
 
