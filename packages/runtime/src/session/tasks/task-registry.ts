@@ -26,6 +26,7 @@ import { ToolFailure, type ToolMemory } from "../../tools/tool.ts";
 import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { Workspace } from "../../workspace/workspace.ts";
+import { awaitNews } from "./await-news.ts";
 import type { WakeUp } from "./background-work.ts";
 import type { RunningTask } from "./process-runner.ts";
 import { openGroups, openGroupsOf } from "./record-groups.ts";
@@ -234,9 +235,17 @@ export class TaskRegistry implements BackgroundTasks {
   async news(named: string, wait: TaskWait): Promise<TaskNews> {
     const { id: taskId } = this.get(named);
     const from = this.#read.get(taskId) ?? 0;
-    const because = await this.#wait(taskId, from, wait);
+    const because = await awaitNews(
+      {
+        task: () => this.get(taskId),
+        output: this.#running.get(taskId)?.output,
+        from,
+        onChange: (look) => this.manager.subscribe((event) => "task" in event && event.task.id === taskId && look()),
+      },
+      wait,
+    );
     const task = this.get(taskId);
-    const output = this.#running.get(taskId)?.output;
+    const output = this.#running.get(taskId)?.output; // it may have begun meanwhile
     const size = output?.size ?? 0;
     const start = Math.max(from, size - newsBytes);
     const { text, next } = (await output?.read(start, size - start)) ?? { text: task.result?.output ?? "", next: 0 };
@@ -274,35 +283,6 @@ export class TaskRegistry implements BackgroundTasks {
     const active = this.active.filter(({ schedule }) => !schedule || schedule.recurring === false);
     await Promise.all(active.map(({ id }) => this.stop(id, reason, "run")));
     return active.map(({ id }) => this.get(id));
-  }
-
-  async #wait(taskId: string, from: number, { until, timeoutMs, signal }: TaskWait): Promise<TaskNews["because"]> {
-    const output = this.#running.get(taskId)?.output;
-    const hasEnded = (): boolean => isTerminal(this.get(taskId).status);
-    if (until === "now") return "asked";
-    const seen = new SeenLines(from);
-    const isMet = async (): Promise<TaskNews["because"] | undefined> => {
-      if (until === "output" && (output?.size ?? 0) > from) return "output";
-      if (typeof until === "function" && output && until(await seen.next(output))) return "output";
-      return hasEnded() ? "ended" : undefined;
-    };
-    return await new Promise((resolve, reject) => {
-      const stops: (() => void)[] = [];
-      const finish = (because: TaskNews["because"]): void => {
-        for (const stop of stops) stop();
-        resolve(because);
-      };
-      const look = (): void => void isMet().then((because) => because && finish(because), reject);
-      const timer = setTimeout(() => finish("timeout"), timeoutMs);
-      const onAbort = (): void => finish("aborted");
-      signal.addEventListener("abort", onAbort, { once: true });
-      stops.push(() => clearTimeout(timer));
-      stops.push(() => signal.removeEventListener("abort", onAbort));
-      stops.push(this.manager.subscribe((event) => "task" in event && event.task.id === taskId && look()));
-      if (output) stops.push(output.onGrowth(look));
-      if (signal.aborted) finish("aborted");
-      else look();
-    });
   }
 
   #record(event: BackgroundTaskEvent): void {
@@ -368,32 +348,6 @@ function isShell(shell = "bash"): boolean {
 /** The model was told when it came. */
 function hasCome({ kind, status }: BackgroundTaskState): boolean {
   return kind === "scheduled" && status === "completed";
-}
-
-const longestRest = 10_000;
-
-/** The lines of an output from a place on, each once. */
-class SeenLines {
-  #from: number;
-  /** A line that has not come to its end: it is looked at again with what follows. */
-  #rest = "";
-  #reading: Promise<readonly string[]> = Promise.resolve([]);
-
-  constructor(from: number) {
-    this.#from = from;
-  }
-
-  async next(output: RunningTask["output"]): Promise<readonly string[]> {
-    const before = this.#reading;
-    this.#reading = before.then(async () => {
-      const { text, next } = await output.read(this.#from, output.size - this.#from);
-      this.#from = next;
-      const lines = (this.#rest + text).split("\n");
-      this.#rest = (lines.at(-1) ?? "").slice(-longestRest);
-      return lines;
-    });
-    return await this.#reading;
-  }
 }
 
 function systemClockAt(now: () => number): TaskClock {

@@ -16,6 +16,7 @@ import type {
 } from "./task-contract.ts";
 import { BackgroundTaskError, toBackgroundTaskError } from "./task-error.ts";
 import { newTask, type Task } from "./task-entry.ts";
+import { TaskSlots } from "./task-slots.ts";
 import { frozen, toScheduledRequest, toState, worktreeFields } from "./task-state.ts";
 import { type BackgroundTaskTransition, isTerminal, transitionBackgroundTaskStatus } from "./task-status.ts";
 import { type Overrun, systemClock, type TaskClock, TaskWatch } from "./task-watch.ts";
@@ -44,8 +45,7 @@ export class BackgroundTaskManager {
   readonly #runners: ReadonlyMap<BackgroundTaskKind, BackgroundTaskRunner>;
   readonly #tasks = new Map<string, Task>();
   readonly #subscribers = new Subscribers<BackgroundTaskEvent>("BackgroundTaskManager");
-  #queue: Task[] = [];
-  #running = 0;
+  readonly #slots: TaskSlots;
   #created = 0;
   #isClosed = false;
 
@@ -54,11 +54,12 @@ export class BackgroundTaskManager {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#runners = new Map(options.runners.map((runner) => [runner.kind, runner]));
+    this.#slots = new TaskSlots(options.maxConcurrent ?? defaults.maxConcurrent, (task) => void this.#start(task)); // never rejects: what fails is told of the task
   }
 
   /** Resolves when it runs, waits for others, or could not be started; its state says which. */
   async spawn(request: BackgroundTaskRequest): Promise<BackgroundTaskState> {
-    const { newId, maxDepth = defaults.maxDepth, maxConcurrent = defaults.maxConcurrent } = this.#options;
+    const { newId, maxDepth = defaults.maxDepth } = this.#options;
     if (this.#isClosed) throw new BackgroundTaskError("runner", "The session is shut down");
     if (!this.#runners.has(request.kind))
       throw new BackgroundTaskError("validation", `No runner for tasks of the kind ${request.kind} is there`);
@@ -69,8 +70,8 @@ export class BackgroundTaskManager {
     const task = newTask(toState(id, request, this.#time()), request);
     this.#tasks.set(id, task);
     this.#tell(task, "created");
-    if (this.#running < maxConcurrent) await this.#start(task);
-    else this.#queue.push(task);
+    if (this.#slots.isFree) await this.#start(task);
+    else this.#slots.wait(task);
     return task.state;
   }
 
@@ -110,7 +111,7 @@ export class BackgroundTaskManager {
     const task = this.#find(taskId);
     if (!isTerminal(task.state.status)) {
       task.cancelled = reason ?? "It was cancelled";
-      this.#queue = this.#queue.filter((other) => other !== task);
+      this.#slots.drop(task);
       this.#end(task, "CANCEL", { error: { category: "runner", message: task.cancelled, recoverable: false } });
       task.gone = this.#letGo(task, task.cancelled);
     }
@@ -176,7 +177,7 @@ export class BackgroundTaskManager {
     const dueAt = state.status === "paused" ? undefined : nextFireAt; // what is paused misses nothing
     const task = newTask({ ...asleep, schedule, status: "running" }, toScheduledRequest({ ...asleep, schedule }, dueAt));
     this.#tasks.set(state.id, task);
-    this.#take(task);
+    this.#slots.take(task);
     await this.#run(task);
     if (state.status === "paused" && task.state.status === "sleeping") this.pause(state.id);
   }
@@ -194,6 +195,7 @@ export class BackgroundTaskManager {
     keeps: (task: BackgroundTaskState) => boolean = () => false,
   ): Promise<void> {
     this.#isClosed = true;
+    this.#slots.close();
     const all = [...this.#tasks.values()];
     for (const task of all.filter(({ state }) => !isTerminal(state.status)))
       if (keeps(task.state)) task.gone = this.#letGo(task, reason);
@@ -207,8 +209,7 @@ export class BackgroundTaskManager {
     if (!task.handle?.pause) throw new BackgroundTaskError("validation", `Task ${taskId} cannot be paused`);
     this.#apply(task, "PAUSE", { nextFireAt: undefined });
     task.handle.pause();
-    this.#leave(task);
-    this.#next();
+    this.#slots.leave(task);
     this.#tell(task, "updated");
   }
 
@@ -221,7 +222,7 @@ export class BackgroundTaskManager {
   }
 
   async #start(task: Task): Promise<void> {
-    this.#take(task);
+    this.#slots.take(task);
     this.#apply(task, "START", { startedAt: this.#time(), lastActivityAt: this.#time() });
     this.#tell(task, "started");
     await this.#run(task);
@@ -289,8 +290,7 @@ export class BackgroundTaskManager {
     task.onEnded();
     if (task.state.status === "completed" || task.state.status === "failed" || task.state.status === "cancelled")
       this.#tell(task, task.state.status);
-    this.#leave(task);
-    this.#next();
+    this.#slots.leave(task);
   }
 
   /** Whatever it waited for, it has ended. */
@@ -300,30 +300,11 @@ export class BackgroundTaskManager {
     if (status === "sleeping" || status === "paused") this.#wake(task);
   }
 
-  #take(task: Task): void {
-    if (!task.hasSlot) this.#running++;
-    task.hasSlot = true;
-  }
-
-  #leave(task: Task): void {
-    if (task.hasSlot) this.#running--;
-    task.hasSlot = false;
-  }
-
   async #letGo(task: Task, reason: string | undefined): Promise<void> {
     task.stopping.abort();
     if (!task.handle) await task.starting;
     task.handle?.result.catch(() => {}); // it has ended already
     await task.handle?.cancel(reason).catch(() => {}); // what cannot be ended is swept with the session
-  }
-
-  #next(): void {
-    const { maxConcurrent = defaults.maxConcurrent } = this.#options;
-    while (!this.#isClosed && this.#running < maxConcurrent) {
-      const task = this.#queue.shift();
-      if (!task) return;
-      void this.#start(task); // never rejects: what fails is told of the task
-    }
   }
 
   /** What a runner tells; it cannot end a task by that. */
@@ -364,8 +345,7 @@ export class BackgroundTaskManager {
         if (task.state.status === "sleeping") this.#change(task, { nextFireAt: event.nextFireAt });
         else this.#apply(task, "SLEEP", { lastActivityAt, nextFireAt: event.nextFireAt });
         task.watch?.pause();
-        this.#leave(task);
-        this.#next();
+        this.#slots.leave(task);
         this.#tell(task, "updated");
         break;
       case "background_task_waking":
@@ -378,7 +358,7 @@ export class BackgroundTaskManager {
   #wake(task: Task): void {
     if (task.state.status === "paused") this.#apply(task, "RESUME");
     this.#apply(task, "WAKE", { lastActivityAt: this.#time(), nextFireAt: undefined });
-    this.#take(task); // its time has come, however many run
+    this.#slots.take(task); // its time has come, however many run
     task.watch?.resume();
     this.#tell(task, "updated");
   }

@@ -11,31 +11,25 @@ import { ControlChannel } from "./control-channel.ts";
 import type { ControlTargets, Interrupted } from "./control-requests.ts";
 import { toEmptyOutcome } from "./empty-run.ts";
 import { FlagSettings } from "./flag-settings.ts";
-import { HostMcpTransport } from "./host-mcp-transport.ts";
 import { HostNotices } from "./host-notices.ts";
-import { toPerson } from "./host-person.ts";
 import { HostRequests } from "./host-requests.ts";
-import { createHostTools } from "./host-tools.ts";
+import { HostSession } from "./host-session.ts";
 import { HostTurns, namesOf } from "./host-turns.ts";
 import { HostLines } from "./host-lines.ts";
 import { type InputFrame, toInputError } from "./input-frame.ts";
-import { toElicitation, toReplay } from "./live-frames.ts";
+import { toReplay } from "./live-frames.ts";
 import type { LiveOptions, LiveRun, LiveSession } from "./live-options.ts";
-import { answerPermissionQuestions } from "../../hosting/permission-answers.ts";
-import { askHost } from "./ask-host.ts";
 import { type LivePrompt, LivePrompts, tooMany } from "./live-prompts.ts";
 import { unread } from "../headless/run-prompt.ts";
 import { PromptResults } from "./prompt-results.ts";
 import { SessionSpending } from "./session-spending.ts";
-import { SessionWriter, toFailure } from "../session-writer.ts";
+import { toFailure } from "../session-writer.ts";
 
 /** Prompts, answers and requests as lines, each acting when it arrives; every prompt gets exactly one result. */
 export function runLive(options: LiveOptions): LiveRun {
   const driver = new LiveDriver(options);
   return { stop: (cause) => driver.stop(cause), done: driver.run() };
 }
-
-type Opened = LiveSession & { readonly writer: SessionWriter };
 
 class LiveDriver {
   readonly #options: LiveOptions;
@@ -44,15 +38,13 @@ class LiveDriver {
   readonly #prompts = new LivePrompts();
   /** Messages whose content came as a string. */
   readonly #texts = new WeakSet<UserMessage>();
-  readonly #hostServers = new Map<string, HostMcpTransport>();
   readonly #writing = new Set<Promise<void>>();
   readonly #flagSettings = new FlagSettings();
   readonly #spending: SessionSpending;
   readonly #requests: HostRequests;
   readonly #results: PromptResults;
   #reading: Promise<Outcome | undefined> = Promise.resolve(undefined);
-  #opening: Promise<Opened> | undefined;
-  #opened: Opened | undefined;
+  readonly #live: HostSession;
   readonly #turns: HostTurns;
   #stopped: CancelCause | undefined;
   #cut: () => void = () => {};
@@ -78,7 +70,14 @@ class LiveDriver {
       ...{ channel: this.#channel, describe: options.describe, warn: options.warn },
       send: (frame) => this.#send(frame),
       targets: () => this.#targets(),
-      hasBegun: () => this.#opening !== undefined,
+      hasBegun: () => this.#live.begun !== undefined,
+    });
+    this.#live = new HostSession({
+      ...{ open: options.open, output: options.output, warn: options.warn, previewFormat: options.previewFormat },
+      ...{ channel: this.#channel, requests: this.#requests, notices: this.#notices, turns: this.#turns },
+      send: (frame) => this.#send(frame),
+      told: (permissionMode) => this.#sendStatus({ permissionMode }),
+      write: (live, event) => this.#write(live, event),
     });
     this.#results = new PromptResults({
       ...{ early: options.early, output: options.output },
@@ -117,7 +116,7 @@ class LiveDriver {
     this.#stopped = cause;
     for (const prompt of this.#prompts.entering) this.#drop(prompt, cause);
     this.#requests.giveUp();
-    this.#opened?.session.abort(cause);
+    this.#live.stop(cause);
     this.#turns.withdraw();
     this.#cut();
   }
@@ -176,7 +175,7 @@ class LiveDriver {
   async #enter(prompt: LivePrompt, mode: PromptMode): Promise<void> {
     try {
       if (this.#options.awaitInitialize) await this.#requests.initialized;
-      const { session, writer } = await this.#open();
+      const { session, writer } = await this.#live.open();
       await this.#requests.introduced;
       if (prompt.state !== "entering") return; // it was taken back, and has its result
       await session.open();
@@ -254,15 +253,15 @@ class LiveDriver {
 
   /** Nothing more is asked: what works beside the conversation comes to its end, and the host hears of it. */
   async #finishTasks(): Promise<void> {
-    const { session, writer } = this.#opened ?? {};
+    const { session, writer } = this.#live.opened ?? {};
     if (!session || !writer || this.#stopped || session.listBackgroundTasks().length === 0) return;
     await session.finishBackgroundTasks(this.#options.ceilings);
     await writer.caughtUp(); // what was stopped has a warning: every turn has its one result already
   }
 
   async #finishHooks(): Promise<void> {
-    await this.#opened?.session.finishHooks();
-    await this.#opened?.writer.caughtUp();
+    await this.#live.opened?.session.finishHooks();
+    await this.#live.opened?.writer.caughtUp();
   }
 
   #endPrompt(prompt: LivePrompt, outcome: ShownOutcome): void {
@@ -271,61 +270,18 @@ class LiveDriver {
     if (!this.#prompts.isBusy) this.#notices.changeState("idle");
   }
 
-  #open(): Promise<Opened> {
-    this.#opening ??= this.#openOnce();
-    return this.#opening;
-  }
-
-  async #session(): Promise<InteractiveSession> {
-    return (await this.#open()).session;
-  }
-
-  async #openOnce(): Promise<Opened> {
-    const { open, output, warn, previewFormat } = this.#options;
-    const live = await open(this.#requests.setup, {
-      hostTransport: (server) => this.#hostTransport(server),
-      hostTools: () => createHostTools(toPerson(this.#ways(warn)), previewFormat),
-      mirror: (filePath, entries) => this.#send({ type: "transcript_mirror", filePath, entries }),
-      ...(this.#requests.isInitialized && {
-        elicit: (server, request, signal) => this.#channel.ask(toElicitation(server, request), signal),
-      }),
-    });
-    const { session } = live;
-    const writer = new SessionWriter(session, (event) => this.#write(live, event));
-    session.on("thinking", (isThinking) => (isThinking ? this.#turns.expect() : undefined));
-    output.onClosed(() => session.abort("output-closed"));
-    const root = async (): Promise<string> => (await session.controls()).facts.cwd;
-    const answerer = live.permissions === "host" ? askHost(this.#channel, { mcp: live.mcp, root }) : live.permissions;
-    if (answerer)
-      answerPermissionQuestions(session, {
-        answerer: this.#notices.watch(answerer),
-        turn: () => this.#turns.signal,
-        warn,
-        changed: (permissionMode) => this.#sendStatus({ permissionMode }),
-      });
-    if (this.#stopped) session.abort(this.#stopped);
-    this.#opened = { ...live, writer };
-    return this.#opened;
-  }
-
-  #hostTransport(server: string): HostMcpTransport {
-    const transport = new HostMcpTransport(server, this.#channel);
-    this.#hostServers.set(server, transport);
-    return transport;
-  }
-
   #targets(): ControlTargets {
     const { parseServers, resolveModel, settings, rewind } = this.#options;
-    const session = (): Promise<InteractiveSession> => this.#session();
+    const session = (): Promise<InteractiveSession> => this.#live.session();
     return {
       session,
-      mcp: async () => (await this.#open()).mcp,
+      mcp: async () => (await this.#live.open()).mcp,
       interrupt: (cancelQueued) => this.#interrupt(cancelQueued),
       cancel: (uuid) => this.#cancel(uuid),
       parseServers,
       resolveModel: resolveModel ?? (async (name) => name),
       flagSettings: this.#flagSettings,
-      hostServerSays: (server, message) => this.#hostServers.get(server)?.receive(message),
+      hostServerSays: (server, message) => this.#live.hostServerSays(server, message),
       settings,
       describe: () => this.#options.describe(this.#requests.setup),
       spending: this.#spending,
@@ -334,24 +290,19 @@ class LiveDriver {
     };
   }
 
-  #ways(warn: (message: string) => void): Parameters<typeof toPerson>[0] {
-    const told = (permissionMode: string): void => this.#sendStatus({ permissionMode });
-    return { channel: this.#channel, session: () => this.#session(), warn, told };
-  }
-
   #sendStatus(fields: JsonObject): void {
     this.#send({ type: "system", subtype: "status", status: null, ...fields, ...this.#stamp() });
   }
 
   /** Ends the running turn; answers the names of messages that still wait, and of those that will not run. */
   async #interrupt(cancelQueued: boolean): Promise<Interrupted> {
-    const running = this.#opened?.session.isExecuting() ? undefined : this.#prompts.entering[0]; // it would be, were the session open
+    const running = this.#live.opened?.session.isExecuting() ? undefined : this.#prompts.entering[0]; // it would be, were the session open
     const waiting = this.#prompts.waiting.filter((prompt) => prompt !== running);
     const dropped: LivePrompt[] = [];
     if (cancelQueued) for (const prompt of waiting) if (await this.#takeBack(prompt)) dropped.push(prompt);
     const end = (): void => {
       if (running) this.#drop(running, "abort");
-      this.#opened?.session.interrupt();
+      this.#live.opened?.session.interrupt();
       this.#turns.withdraw();
     };
     return { stillQueued: namesOf(waiting.filter((prompt) => !dropped.includes(prompt))), cancelled: namesOf(dropped), end };
@@ -361,12 +312,12 @@ class LiveDriver {
   async #cancel(uuid: string): Promise<boolean> {
     const prompt = this.#prompts.waiting.find((other) => other.uuid === uuid);
     if (prompt) return await this.#takeBack(prompt);
-    const held = this.#opened?.session.inbox.find(({ key }) => key === uuid);
-    return held !== undefined && (await this.#session()).cancelPrompt(held.id);
+    const held = this.#live.opened?.session.inbox.find(({ key }) => key === uuid);
+    return held !== undefined && (await this.#live.session()).cancelPrompt(held.id);
   }
 
   async #takeBack(prompt: LivePrompt): Promise<boolean> {
-    const { session } = this.#opened ?? {};
+    const { session } = this.#live.opened ?? {};
     if (prompt.state === "accepted") return (await session?.cancelPrompt(prompt.turnId)) ?? false;
     this.#drop(prompt, "abort");
     await session?.cancelPrompt(prompt.turnId); // it may be on its way to the journal
@@ -404,7 +355,7 @@ class LiveDriver {
   }
 
   async #format(): Promise<OutputFormat> {
-    return (await this.#opening?.catch(() => undefined))?.format ?? this.#options.early;
+    return (await this.#live.begun?.catch(() => undefined))?.format ?? this.#options.early;
   }
 
   #nothing(): ShownOutcome {
@@ -415,7 +366,7 @@ class LiveDriver {
   }
 
   #shown(outcome: Outcome): ShownOutcome {
-    const { session } = this.#opened ?? {};
+    const { session } = this.#live.opened ?? {};
     return session ? session.shown(outcome) : toShownOutcome(outcome, this.#redactor);
   }
 
