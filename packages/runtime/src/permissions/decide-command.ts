@@ -16,7 +16,7 @@ import { withScript } from "./script-names.ts";
 import { secretExpanded } from "./secret-expansions.ts";
 import { isBuiltin } from "./shell-builtins.ts";
 import { isOrder, toldRisk } from "./told-programs.ts";
-import { commandsFromInput } from "./wrappers.ts";
+import { commandsFromInput } from "./code-runners.ts";
 import { isOrdinaryExport, isOrdinaryName } from "./shell-variables.ts";
 import { restsOnPaths, unsteadyPath } from "./unsteady-paths.ts";
 

@@ -6,7 +6,9 @@ import { placesAfterCd } from "./places.ts";
 import { builtinObjection } from "./shell-builtins.ts";
 import type { ShellScope } from "./shell-scope.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
-import { commandsFromInput, findInner, type GivenName, type Inner } from "./wrappers.ts";
+import { commandsFromInput } from "./code-runners.ts";
+import type { GivenName, Inner } from "./inner.ts";
+import { findInner } from "./wrappers.ts";
 
 const maxPrograms = 1_000;
 /** A program within a program takes much of the stack. */

@@ -16,7 +16,7 @@ import { setByTheWay, type Setters, settersIn, setsVariables } from "./shell-set
 import { doubtAboutText, hasTornWord, textOfRedirection } from "./shell-syntax.ts";
 import { settingObjection } from "./shell-variables.ts";
 import { exactWord, readWord, type ShellWord, unknownWord } from "./shell-words.ts";
-import type { GivenName } from "./wrappers.ts";
+import type { GivenName } from "./inner.ts";
 
 const maxLevels = 2_000;
 const maxRounds = 16;

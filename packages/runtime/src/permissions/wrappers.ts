@@ -1,3 +1,5 @@
+import { ofInterpreter, ofShell, readsAlike } from "./code-runners.ts";
+import { type Inner, joined, obscure, type Words } from "./inner.ts";
 import { splitGit } from "./git-commands.ts";
 import { mayBeSyntax, readExpression } from "./find-expression.ts";
 import { type GivenOption, readWords } from "./option-grammar.ts";
@@ -5,45 +7,9 @@ import { type PrintedNames, wordsOfNames } from "./printed-names.ts";
 import { rowOf, takesNames } from "./program-table.ts";
 import { isLanguage, isObscure, isShell, isTold } from "./interpreters.ts";
 import { startsOfRun } from "./package-runners.ts";
-import { modulesRun } from "./script-names.ts";
 import type { Setting } from "./parsed-command.ts";
 import { isWrittenAwk } from "./read-only-scripts.ts";
-import { exactWord, isPlain, mayBeOption, type ShellWord, unknownWords } from "./shell-words.ts";
-
-/** What a program would run in turn. */
-export type Inner =
-  | {
-      readonly type: "program";
-      readonly words: readonly ShellWord[];
-      /** Where its words start among the outer ones. */
-      readonly at: number | undefined;
-      readonly settings?: readonly Setting[];
-      /** Run by the shell itself, which goes where it goes. */
-      readonly sameShell: boolean;
-      /** The outer program does nothing of its own. */
-      readonly transparent: boolean;
-    }
-  | {
-      readonly type: "script";
-      readonly text: string;
-      /** What `$0` or `$1` holds in it, where that is the name of a file. */
-      readonly given?: GivenName | undefined;
-      readonly sameShell: boolean;
-      readonly transparent: boolean;
-    }
-  | {
-      readonly type: "hidden";
-      readonly reason: string;
-      /** What it might run: enough to forbid, not to allow. */
-      readonly candidates?: readonly (readonly ShellWord[])[];
-      readonly scripts?: readonly string[];
-    };
-
-export type GivenName = readonly [parameter: string, name: ShellWord];
-
-type Words = readonly ShellWord[];
-
-export const commandsFromInput = "a shell reads its commands from its input";
+import { exactWord, isPlain, type ShellWord, unknownWords } from "./shell-words.ts";
 
 /** Programs that run other programs, code or scripts given as words. Empty for all others. */
 export function findInner(name: string, words: Words, fed?: PrintedNames | undefined): Inner[] {
@@ -209,89 +175,6 @@ function ofEnv(words: Words): Inner[] {
     : [];
 }
 
-function ofShell(name: string, words: Words): Inner[] {
-  if (checksOnly(words)) return [];
-  let code = false;
-  let at = 1;
-  for (; at < words.length; at++) {
-    const word = words[at];
-    if (!isPlain(word)) {
-      if (code) break;
-      return [obscure("a shell", words)];
-    }
-    if (word.text === "--version" || word.text === "--help") return [];
-    if (word.text === "--" || word.text === "-") {
-      at++;
-      break;
-    }
-    if (!/^[-+]./.test(word.text)) break;
-    const takesName = /^-[ceuxl]*o$/.test(word.text);
-    if (!takesName && !/^(?:-[ceuxls]+|--norc|--noprofile)$/.test(word.text)) return [obscure("a shell", words)];
-    if (takesName && !isShellOption(words[++at])) return [obscure("a shell", words)];
-    if (/^-[^-]*c/.test(word.text)) code = true;
-    if (/^-[^-]*s/.test(word.text)) return [{ type: "hidden", reason: commandsFromInput }];
-  }
-  const operand = words[at];
-  if (code) {
-    if (!operand) return [];
-    if (!isPlain(operand))
-      return [{ type: "hidden", reason: "the code for a shell is not written out", scripts: [operand.text] }];
-    if (!/bash$/.test(name) && !readsAlike(operand.text))
-      return [{ type: "hidden", reason: "shells disagree about the code", scripts: [operand.text] }];
-    const given = nameGiven(operand.text, words.slice(at + 1));
-    return [{ type: "script", text: operand.text, given, sameShell: false, transparent: true }];
-  }
-  if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
-  return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
-}
-
-/** `sh -c 'wc -l "$1"' _ {}`: one name at a time, in a script that changes none of its parameters. */
-function nameGiven(script: string, words: Words): GivenName | undefined {
-  const last = words.at(-1);
-  if (last?.kind !== "below" || last.splits || words.length > 2 || !words.slice(0, -1).every(isPlain)) return undefined;
-  if (/\b(?:set|shift|function)\b|\(\s*\)/.test(script)) return undefined;
-  const { links = true, ...needs } = last.needs ?? {};
-  // Without quotes, the shell would take the name apart.
-  return [String(words.length - 1), { ...last, needs: { ...needs, links, names: true } }];
-}
-
-function isShellOption(word: ShellWord | undefined): boolean {
-  return isPlain(word) && /^(?:pipefail|errexit|nounset)$/.test(word.text);
-}
-
-/** `bash -n file` reads the script and runs nothing of it. */
-function checksOnly([, option, file, ...more]: Words): boolean {
-  return isPlain(option) && option.text === "-n" && file !== undefined && !mayBeOption(file) && !file.splits && more.length === 0;
-}
-
-/** Means the same to bash and to the smaller shells that are called sh. */
-function readsAlike(script: string): boolean {
-  return !/\$['"]|\[\[|\(\(|[<>]\(|<<<|&>|\|&|[{}\\`]|\b(?:function|select|coproc|time)\b/.test(script);
-}
-
-function ofInterpreter(name: string, words: Words): Inner[] {
-  const code = name.startsWith("php")
-    ? /^-.*r/
-    : name.startsWith("python") || name.startsWith("pypy")
-      ? /^-[^-]*c/
-      : /^(?:-[^-]*[eEp]|--eval|--print|eval$)/;
-  const [, ...rest] = words;
-  const operand = rest.findIndex((word) => !isPlain(word) || !/^-./s.test(word.text));
-  const options = operand === -1 ? rest : rest.slice(0, operand + 1);
-  if (options.some((word) => code.test(word.text)) || modulesRun(name, words).some(takesCode))
-    return [obscure(name, words, false)];
-  if (options.some((word) => isPlain(word) && /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
-  const file = rest[operand];
-  if (!isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
-    return [{ type: "hidden", reason: `${name} reads its program from its input` }];
-  return [];
-}
-
-/** Modules of Python that run code, or commands, which are given as words or in the input. */
-function takesCode(module: string): boolean {
-  return /^(?:timeit|pdb|bdb|ipdb|code|codeop|asyncio|idlelib(?:\..*)?|IPython|ptpython|bpython|)$/.test(module);
-}
-
 /** Enough to forbid what it runs: whoever allows the runner has allowed that. */
 function ofPackageRunner(name: string, words: Words): Inner[] {
   const { programs, scripts } = startsOfRun(name, words);
@@ -375,11 +258,6 @@ function ofWatch(words: Words): Inner[] {
   return script.type === "script" && readsAlike(script.text) ? [script] : [obscure("watch", words)];
 }
 
-function joined(words: Words, how: { sameShell: boolean; transparent: boolean }): Inner {
-  if (!words.every(isPlain)) return { type: "hidden", reason: "code is put together while it runs" };
-  return { type: "script", text: words.map((word) => word.text).join(" "), ...how };
-}
-
 /** `git-push`, as git itself starts it from a folder of its own. */
 function ofGitProgram(name: string, words: Words): Inner {
   const call = [exactWord("git"), exactWord(name.slice("git-".length)), ...words.slice(1)];
@@ -409,19 +287,4 @@ function ofGit(words: Words): Inner[] {
     );
   const commands = scripts.filter((text) => /^[\w./~-]/.test(text));
   return commands.length > 0 ? [{ type: "hidden", reason: "git is given a command to run", scripts: commands }] : [];
-}
-
-/** It runs something, in a way that is not followed. Every word is a candidate for what that is. */
-function obscure(name: string, words: Words, isWrapper = true): Inner {
-  const reason = `what ${name} runs cannot be told`;
-  if (!isWrapper) return { type: "hidden", reason };
-  const starts = words
-    .flatMap((word, index) => (index > 0 && isPlain(word) && /^[\w./~]/.test(word.text) ? [{ word, index }] : []))
-    .slice(0, 8);
-  return {
-    type: "hidden",
-    reason,
-    candidates: starts.map(({ index }) => words.slice(index)),
-    scripts: starts.flatMap(({ word }) => (/[\s;|&]/.test(word.text) ? [word.text] : [])),
-  };
 }
