@@ -204,10 +204,22 @@ function readEquivalents(mutants) {
   const explained = new Set();
   for (const { file, operator, at, nth = 0, reason } of written) {
     if (!reason) throw new Error(`equivalent.json: ${file} ${at} has no reason`);
+    if (!linesOf(file).has(at)) throw new Error(`equivalent.json: ${file} has no line ${at}`);
     const mutant = mutants.find((one) => one.file === file && one.operator === operator && one.at === at && one.nth === nth);
     if (mutant) explained.add(mutant.key);
   }
   return explained;
+}
+
+function linesOf(file) {
+  const path = join(source, file);
+  return new Set(
+    existsSync(path)
+      ? readFileSync(path, "utf8")
+          .split("\n")
+          .map((line) => line.trim())
+      : [],
+  );
 }
 
 function readKnown() {

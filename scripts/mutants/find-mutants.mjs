@@ -54,6 +54,7 @@ const operators = [
   },
   function answers(node, { add, depth, parent }) {
     if (depth === 0 || parent.key === node) return; // constants of a module are words and limits, not behaviour
+    if (parent.type === "ObjectProperty" && parent.key.name === "once") return; // of listeners for an abort, which comes once
     if (node.type === "BooleanLiteral") add(node, "boolean", String(!node.value));
     if (node.type === "NumericLiteral" && node.value < 10) add(node, "number", String(node.value + 1));
   },

@@ -6,6 +6,7 @@ import { syncFolder } from "../util/sync-folder.ts";
 import { RuntimeError } from "../protocol/errors.ts";
 import type { Blobs } from "./blobs.ts";
 import { type FileState, missingFolders, pathObstacle, readState, sameContent, sameMode } from "./file-state.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** One file on its way from what it holds, a copy of which is kept, to what it shall hold. */
 export type Step = { readonly path: string; readonly from: FileState; readonly to: FileState };
@@ -42,7 +43,7 @@ export async function applySteps(steps: readonly Step[], applying: Applying): Pr
     await sweep(steps, applying.token);
     await putBack(done, applying);
     await removeEmptyFolders(made);
-    throw new ApplyUndone(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new ApplyUndone(messageOf(error), { cause: error });
   }
   await removeEmptyFolders(applying.emptied);
   if (applying.sync) for (const folder of new Set(steps.map(({ path }) => dirname(path)))) await syncIfThere(folder);

@@ -11,6 +11,7 @@ import type { CheckpointRecord } from "./record.ts";
 import type { SessionFolder } from "./session-folder.ts";
 import { storageFailure } from "./storage-failure.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** `restore` undoes what came after the checkpoint; `rollback` undoes the checkpoint as well. */
 export type RestoreKind = "restore" | "rollback";
@@ -139,7 +140,7 @@ async function keepWhatIsThere(
 }
 
 function restoreFailed(error: unknown, kind: RestoreKind): RuntimeError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   if (error instanceof ApplyUndone)
     return new RuntimeError("storage-failed", `The ${kind} was stopped and the files are as they were: ${reason}`, {
       cause: error,

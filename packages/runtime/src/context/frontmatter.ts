@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../protocol/content.ts";
 import { RuntimeError } from "../protocol/errors.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type Frontmatter = { readonly attributes: JsonObject; readonly body: string };
 
@@ -86,7 +87,7 @@ function withoutAliases(read: () => unknown, name: string): unknown {
   try {
     return read();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new RuntimeError("config", `${name} uses a YAML alias, which its settings cannot have: ${firstLine(reason)}`, {
       cause: error,
     });

@@ -20,6 +20,7 @@ import { type ListHooks, type Access, type Tool, ToolFailure, type ToolOutput } 
 import type { Masked } from "../util/masked.ts";
 import { maxJsonDepth } from "../util/too-deep.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** A call that was judged: what it may touch of the machine is decided. */
 type ClearedDeps = CallDeps & { readonly mayRead: ReadCheck | undefined; readonly git?: InertGit | undefined };
@@ -268,7 +269,7 @@ function explain(deps: CallDeps, call: LiveCall, error: unknown): Attempt {
   // Without its record nothing may be done, by this call or any later one: the turn ends, and says why.
   if (error instanceof RuntimeError && error.code === "storage-failed") throw error;
   if (error instanceof RuntimeError && error.code !== "internal") return refuse("error", error.message);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   deps.emit({ type: "warning.raised", message: `The tool ${call.name} failed unexpectedly: ${message}` });
   return refuse("error", `The tool ${call.name} failed unexpectedly: ${message}`);
 }

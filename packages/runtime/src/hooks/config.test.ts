@@ -110,6 +110,7 @@ describe("hooks in settings", () => {
       [pre({ type: "guardrail" }), /hooks\[0\] has the type "guardrail"; expected command, http, mcp_tool, prompt or agent/],
       [pre({ type: "command" }), /needs "command"/],
       [pre({ ...command, comand: "x" }), /no field "comand"; did you mean "command"/],
+      [pre({ ...command, zzzzzzzzzz: "x" }), /no field "zzzzzzzzzz"; expected one of type, /],
       [pre({ ...command, timeout: 0 }), /timeout must be a number above 0/],
       [pre({ ...command, onFailure: "deny" }), /onFailure must be one of block, continue/],
       [pre({ ...command, async: true, guard: true }), /can neither guard nor block/],
@@ -230,8 +231,9 @@ describe("hooks in settings", () => {
         ok("https://hooks.example.com:8443/", "https://hooks.example.com"),
         ok("https://user:pw@hooks.example.com/", "hooks.example.com"),
         ok("https://hooks.example.com/x"),
+        ok("https://hooks.example.com/x", "", "?", "://"),
       ],
-      [true, true, true, true, false, false, false, false, false, false, false, false, false],
+      [true, true, true, true, false, false, false, false, false, false, false, false, false, false],
     );
   });
 

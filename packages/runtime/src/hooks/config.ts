@@ -8,6 +8,7 @@ import { isAllowedUrl } from "./allowed-urls.ts";
 import type { Hook, HookAction, HookCallback, HookSet } from "./hook.ts";
 import { readMatcher } from "./matcher.ts";
 import { isRecord } from "../util/is-record.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type HookSource = {
   /** What stands under `hooks` in a settings file, or what a program passed. */
@@ -244,7 +245,7 @@ function parseCondition(text: string, { event, place }: Scene): Rule {
   try {
     return parseRule(text, place.file.source);
   } catch (error) {
-    throw wrong(at(place, "if"), error instanceof Error ? error.message : String(error));
+    throw wrong(at(place, "if"), messageOf(error));
   }
 }
 

@@ -64,7 +64,18 @@ describe("a matcher", () => {
   });
 
   it("does not mistake brackets, escapes and group marks for repeats", () => {
-    const fine = ["[*+?]", "a\\*b\\+", "(?:ab)+", "(?=B)Bash", "(?<!x)y", "a{2}b{1,3}", "[\\]*]x", "\\(\\w+\\)"];
+    const fine = [
+      "[*+?]",
+      "a\\*b\\+",
+      "(?:ab)+",
+      "(?=B)Bash",
+      "(?<!x)y",
+      "a{2}b{1,3}",
+      "a*b*c*",
+      "[*+?*+]x",
+      "[\\]*]x",
+      "\\(\\w+\\)",
+    ];
     assert.deepEqual(
       fine.filter((pattern) => problemOf(pattern) !== ""),
       [],

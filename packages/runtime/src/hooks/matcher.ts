@@ -1,3 +1,5 @@
+import { messageOf } from "../util/message-of.ts";
+
 const maxPattern = 512;
 const maxSubject = 200;
 const maxRepeats = 3;
@@ -26,7 +28,7 @@ export function readMatcher(pattern: string): MatcherReading {
   try {
     expression = new RegExp(pattern);
   } catch (error) {
-    return { ...refused(error instanceof Error ? error.message : String(error)), isNoExpression: true };
+    return { ...refused(messageOf(error)), isNoExpression: true };
   }
   const danger = dangerOf(pattern);
   if (danger) return refused(danger);

@@ -77,6 +77,7 @@ describe("what a hook prints", () => {
     assert.match(String(read({ decision: "x".repeat(59) })), /"decision" is "x{59}…; expected/);
     assert.match(String(read({ hookSpecificOutput: { permissionDecision: "denied" } })), /permissionDecision/);
     assert.match(String(read({ hookSpecificOutput: { updatedInput: ["a"] } })), /updatedInput/);
+    assert.match(String(read({ hookSpecificOutput: { decision: "allow" } })), /"hookSpecificOutput\.decision" is no object/);
     assert.match(String(read({ continue: "false" })), /"continue" is no boolean/);
     assert.match(String(read({ decision: "constructor" })), /expected one of/);
     const cut = parseHookOutput('{"decision": "block", "reas', "PreToolUse");

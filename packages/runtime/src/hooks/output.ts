@@ -3,6 +3,7 @@ import type { HookEventName } from "../protocol/events.ts";
 import type { ElicitationAnswer, HookEffect } from "./hook.ts";
 import { isTooDeep, maxJsonDepth } from "../util/too-deep.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** What one hook said. Nothing said is an empty object. */
 export type HookOutput = {
@@ -45,7 +46,7 @@ export function parseHookOutput(text: string, event: HookEventName): HookReading
   try {
     value = JSON.parse(printed);
   } catch (error) {
-    return problem(`its output starts like JSON and is none: ${error instanceof Error ? error.message : error}`);
+    return problem(`its output starts like JSON and is none: ${messageOf(error)}`);
   }
   return readHookOutput(value);
 }

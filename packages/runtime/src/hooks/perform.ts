@@ -7,6 +7,7 @@ import { type HookOutput, type HookReading, parseHookOutput, parseJudgement, rea
 import { runCommandHook, saysAsync } from "./run-command.ts";
 import { runHttpHook } from "./run-http.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type ServerCall = {
   readonly server: string;
@@ -214,7 +215,7 @@ async function withinTime<T>(
   });
   const done = work(own.signal).then(
     (value): Ended<T> => ({ type: "done", value }),
-    (error: unknown): Ended<T> => ({ type: "failed", problem: error instanceof Error ? error.message : String(error) }),
+    (error: unknown): Ended<T> => ({ type: "failed", problem: messageOf(error) }),
   );
   try {
     return await Promise.race([done, cut]);

@@ -8,9 +8,11 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { EventBody, HookEventName } from "../protocol/events.ts";
 import { createLocalWorkspace } from "../workspace/local.ts";
+import type { Workspace } from "../workspace/workspace.ts";
 import { parseHooks } from "./config.ts";
 import type { HookRequest, HookVerdict } from "./hook.ts";
 import type { HookPorts } from "./perform.ts";
+import { readExports } from "./read-exports.ts";
 import { createHookRunner } from "./run.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "outrider-hooks-"));
@@ -115,6 +117,22 @@ describe("a command hook", () => {
     ]);
   });
 
+  it("runs outside the box of the model's commands, and so is read what it exports", async () => {
+    const places: unknown[] = [];
+    const watched: Workspace = {
+      ...workspace,
+      root: workspace.root,
+      run: async (request) => {
+        places.push(request.unboxed);
+        return await workspace.run(request);
+      },
+    };
+    const { run } = open(only(bash("echo export COLOUR=red > exports")), { ports: { workspace: watched } });
+    await run("PreToolUse");
+    const { variables } = await readExports(watched, [join(folder, "exports")], new AbortController().signal);
+    assert.deepEqual([variables, places], [{ COLOUR: "red" }, [true, true]]);
+  });
+
   it("never has the input in its command line", async () => {
     const { run } = open(only(bash("echo $TOOL_INPUT $ARGUMENTS")));
     await run("PreToolUse", {
@@ -202,7 +220,7 @@ describe("a command hook", () => {
     const ended = events.find((event) => event.type === "hook.ended");
     assert.ok(ended?.type === "hook.ended" && ended.stdout.length < 20_000);
     assert.match(ended.stdout, /more were left out/);
-    assert.match(JSON.stringify(events.at(-1)), /wrote too much/);
+    assert.match(JSON.stringify(events.at(-1)), /wrote too much: 8951424 bytes of its output/);
     const { run: json } = open(
       only(bash(`printf '{"reason":"'; head -c 10000000 /dev/zero | tr '\\0' x; printf '"}'`, { onFailure: "block" })),
     );
@@ -322,6 +340,19 @@ describe("hooks of one moment", () => {
     assert.deepEqual(decisions, ["deny", undefined]);
   });
 
+  it("without a condition run for every call of their matcher", async () => {
+    const { run } = open(only(() => ({ decision: "block" })));
+    assert.equal((await run("PreToolUse", { concerns: async () => false })).decision?.effect, "deny");
+  });
+
+  it("may name the session where it begins and where somebody speaks, and nowhere else", async () => {
+    const name = () => ({ hookSpecificOutput: { sessionTitle: "Release 2" } });
+    const { run, events } = open({ SessionStart: [{ hooks: [name] }], PreToolUse: [{ hooks: [name] }] });
+    await run("PreToolUse");
+    await run("SessionStart");
+    assert.deepEqual(events, [{ type: "session.named", name: "Release 2" }]);
+  });
+
   it("are callbacks without events, and one that throws has failed", async () => {
     const crash = () => {
       throw new Error("boom");
@@ -392,6 +423,15 @@ describe("a hook in the background", () => {
     );
   });
 
+  it("holds the end of a session only until it has ended itself", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const { run, runner } = open(only(bash("true", { async: true })));
+    await run("PreToolUse");
+    const before = timers();
+    await runner.close(60_000);
+    assert.ok(timers() <= before);
+  });
+
   it("is ended when the session does not wait for it any longer", async () => {
     const { run, runner, events } = open(only(bash("sleep 62.5", { async: true })));
     await run("PreToolUse");
@@ -421,6 +461,31 @@ describe("an http hook", () => {
     ]);
   });
 
+  it("lists no variable of its own accord: a header speaks of none", async () => {
+    const { url, requests } = await serve((_, respond) => respond(200, "{}"));
+    const { run } = open(only({ type: "http", url, headers: { authorization: "Bearer $HOOK_TOKEN" } }), {
+      allowed: ["127.0.0.1:*"],
+      ports: { variables: { HOOK_TOKEN: "t0" } },
+    });
+    await run("PreToolUse");
+    assert.deepEqual(
+      requests.map(({ authorization }) => authorization),
+      ["Bearer"],
+    );
+  });
+
+  it("may answer with a megabyte, and no more", async () => {
+    const answer = '{"decision":"block","reason":"long"}';
+    const reasons: (string | undefined)[] = [];
+    for (const length of [1024 * 1024, 1024 * 1024 + 1]) {
+      const { url } = await serve((_, respond) => respond(200, answer.padEnd(length)));
+      const { run } = open(only({ type: "http", url, onFailure: "block" }), { allowed: ["127.0.0.1:*"] });
+      reasons.push((await run("PreToolUse")).decision?.reason);
+    }
+    assert.equal(reasons[0], "long");
+    assert.match(reasons[1] ?? "", /longer than 1048576 bytes/);
+  });
+
   it("follows no redirect", async () => {
     const target = await serve((_, respond) => respond(200, "{}"));
     const { url } = await serve((_, respond) => respond(302, "", { location: `${target.url}/elsewhere` }));
@@ -438,7 +503,7 @@ describe("an http hook", () => {
       const { run } = open(only({ type: "http", url, onFailure: "block", timeout: 1 }), { allowed: ["127.0.0.1:*"] });
       reasons.push((await run("PreToolUse")).decision?.reason);
     }
-    const expected = [/status 500/, /longer than/, /within 1 s/, /could not be reached/];
+    const expected = [/status 500/, /longer than/, /within 1 s/, /127\.0\.0\.1:1 could not be reached: bad port/];
     assert.deepEqual(
       expected.map((words, index) => words.test(reasons[index] ?? "")),
       [true, true, true, true],
@@ -534,7 +599,7 @@ describe("hooks that ask an MCP server", () => {
     type: "mcp_tool",
     server: "guard",
     tool: "look",
-    input: { what: ["${tool_input.command}!", "${tool_input.none}"], n: 1 },
+    input: { what: ["${tool_input.command}!", "${tool_input.none}", "${tool_input.none.more}", "${tool_input.command.0}"], n: 1 },
   };
   const call = { input: { tool_name: "Bash", tool_input: { command: "ls", deep: { list: ["a", 2] } } } };
 
@@ -553,7 +618,7 @@ describe("hooks that ask an MCP server", () => {
       },
     );
     const { decision } = await run("PreToolUse", call);
-    const input = { what: ["ls!", ""], n: 1, deep: '2 {"list":["a",2]}' };
+    const input = { what: ["ls!", "", "", ""], n: 1, deep: '2 {"list":["a",2]}' };
     assert.deepEqual([decision, calls], [{ effect: "deny", reason: "not now" }, [["guard", "look", input]]]);
     assert.deepEqual(endings(events), [["PreToolUse", "blocked", 0]]);
   });

@@ -98,14 +98,12 @@ export function createHookRunner(set: HookSet, ports: HookPorts): HookRunner {
       hooks = hooks.filter((hook) => !some.includes(hook));
     },
     async close(graceMs) {
-      if (background.size > 0) {
-        let timer: NodeJS.Timeout | undefined;
-        const patience = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, graceMs);
-        });
-        await Promise.race([Promise.all(background), patience]);
-        clearTimeout(timer);
-      }
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, graceMs);
+      });
+      await Promise.race([Promise.all(background), patience]);
+      clearTimeout(timer);
       closing.abort();
       await Promise.all(background);
     },

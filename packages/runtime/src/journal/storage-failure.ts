@@ -1,9 +1,10 @@
 import { RuntimeError } from "../protocol/errors.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** What the operating system threw, as `storage-failed`. */
 export function toStorageFailure(action: string, path: string, error: unknown): RuntimeError {
   if (error instanceof RuntimeError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new RuntimeError("storage-failed", `Cannot ${action} ${path}: ${reason}`, {
     cause: error,
     hint: hintFor(codeOf(error)),

@@ -6,6 +6,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { replaceFile } from "../util/replace-file.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ParsedJson } from "./json-text.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** Changes what a JSON file says: whole or not at all. `check` refuses what could not be read again, before and after. */
 export async function editSettings(
@@ -25,6 +26,6 @@ export async function editSettings(
     const target = await realpath(path).catch(() => path); // a link stays one: people keep their settings elsewhere
     await replaceFile(target, `${JSON.stringify(values, null, 2)}\n`, { mode });
   } catch (error) {
-    throw new RuntimeError("storage-failed", `${path} cannot be written: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("storage-failed", `${path} cannot be written: ${messageOf(error)}`);
   }
 }

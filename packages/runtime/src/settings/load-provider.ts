@@ -13,6 +13,7 @@ import { readTimeouts } from "./network-settings.ts";
 import { hintAtKey, keySettings, withKeyHint } from "./profile-key.ts";
 import { type Profile, type ProviderSettingsFile, variableOf } from "./profiles.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -220,6 +221,6 @@ async function loadScripted(path: string | undefined): Promise<Provider> {
   try {
     return createScriptedProvider(parseScript(JSON.parse(text)));
   } catch (error) {
-    throw new RuntimeError("config", `The script ${path} is not valid: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("config", `The script ${path} is not valid: ${messageOf(error)}`);
   }
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { RuntimeError } from "../protocol/errors.ts";
 import { parseJsonObject } from "./json-text.ts";
 import type { SettingsFile, SettingsLayer } from "./layers.ts";
+import { messageOf } from "../util/message-of.ts";
 
 const maxBytes = 1024 * 1024;
 
@@ -48,7 +49,7 @@ function readUpTo(file: number, limit: number, path: string): Buffer {
     for (let read = -1; read !== 0 && length <= limit; length += read)
       read = readSync(file, bytes, length, bytes.length - length, null);
   } catch (error) {
-    throw new RuntimeError("config", `${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("config", `${path} cannot be read: ${messageOf(error)}`);
   }
   if (length > limit)
     throw new RuntimeError("config", `${path} is larger than ${limit / 1024 / 1024} MB, too large for settings`);

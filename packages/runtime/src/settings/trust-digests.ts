@@ -1,5 +1,6 @@
 import { type Bounds, type ProjectFile, readProjectFile } from "./trust-files.ts";
 import type { TrustRecord } from "./trust-store.ts";
+import { messageOf } from "../util/message-of.ts";
 
 type Pairs = TrustRecord["files"];
 type Found = { readonly files: readonly ProjectFile[]; readonly problem: string | undefined };
@@ -19,7 +20,7 @@ export function takeDigests(found: Found, bounds: Bounds): Digests {
     files.sort(byName);
     return { fingerprint: sha256(files.flat()), files, problem: undefined };
   } catch (error) {
-    return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
+    return { ...nothing, problem: messageOf(error) };
   }
 }
 

@@ -8,6 +8,7 @@ import { differences, takeDigests } from "./trust-digests.ts";
 import { type Bounds, defaultBounds, filesNamedIn, listProjectFiles, type ProjectFile, readProjectFile } from "./trust-files.ts";
 import { listTrustRecords, readTrustRecord, removeTrustRecord, type TrustRecord, writeTrustRecord } from "./trust-store.ts";
 import { isInside } from "../util/is-inside.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type TrustQuestion = {
   readonly outriderHome: string;
@@ -180,7 +181,7 @@ async function lookAround(question: Omit<TrustQuestion, "flag">, root: string): 
       files = [...files, ...listProjectFiles(root, [...scripts], bounds)];
     }
   } catch (error) {
-    problem = error instanceof Error ? error.message : String(error);
+    problem = messageOf(error);
   }
   return { executors, files, problem };
 }

@@ -4,6 +4,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ParsedJson } from "./json-text.ts";
 import { type ProviderSettingsFile, parseProviderSettings } from "./profiles.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** What this file is read for; other keys are only checked. */
 const known = ["currentProvider", "providers", "provider"];
@@ -25,7 +26,7 @@ export async function loadCatalogOverride(home: string): Promise<CatalogOverride
     const own = parseCatalogOverride(values);
     return { models: [...(listed?.models ?? []), ...own.models] };
   } catch (error) {
-    throw new RuntimeError("config", `${path}: ${error instanceof Error ? error.message : error}`);
+    throw new RuntimeError("config", `${path}: ${messageOf(error)}`);
   }
 }
 

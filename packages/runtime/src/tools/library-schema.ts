@@ -3,6 +3,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import type { InputCheck } from "./input.ts";
 import { isLibrarySchema, parseWith, type SchemaSource } from "./standard-schema.ts";
 import { fromZod3 } from "./zod3-schema.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** A library's schema as the JSON Schema of what it takes in; JSON Schema stays what it is. Throws a `usage` error where that is impossible. */
 export function toJsonSchema(source: SchemaSource): JsonObject {
@@ -49,7 +50,7 @@ function toPlain(value: unknown): JsonObject {
 }
 
 function notConvertible(vendor: string, reason: unknown): RuntimeError {
-  const words = reason instanceof Error ? reason.message : String(reason);
+  const words = messageOf(reason);
   return new RuntimeError("usage", `The ${vendor} schema cannot be turned into JSON Schema: ${words}`, {
     cause: reason instanceof Error ? reason : undefined,
     hint: "Convert it yourself: a tool takes the result as `jsonSchema` beside its schema, `outputSchema` in the schema's place",

@@ -6,6 +6,7 @@ import type { ToolContext } from "./tool.ts";
 import { ToolFailure } from "./tool.ts";
 import { foldLineEndings } from "./text-edit.ts";
 import { passOver, walkFiles } from "./walk.ts";
+import { messageOf } from "../util/message-of.ts";
 
 const maxFileBytes = 20 * 1024 * 1024;
 
@@ -135,7 +136,7 @@ function compile(query: SearchQuery): RegExp {
       return new RegExp(source, [...flags].join("") + more);
     } catch (error) {
       if (more !== "") continue;
-      const complaint = `regex parse error: ${error instanceof Error ? error.message : error}`;
+      const complaint = `regex parse error: ${messageOf(error)}`;
       throw new ToolFailure(`The search failed: ${complaint}${remedyFor(complaint)}`);
     }
   }

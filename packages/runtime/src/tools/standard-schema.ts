@@ -2,6 +2,7 @@ import type { JsonObject } from "../protocol/content.ts";
 import { isRecord } from "../util/is-record.ts";
 import { isTooDeep } from "../util/too-deep.ts";
 import { type InputCheck, maxInputDepth } from "./input.ts";
+import { messageOf } from "../util/message-of.ts";
 
 /** A schema of any library that keeps to Standard Schema, version 1: zod from 3.24 on, valibot, arktype and others. */
 export interface StandardSchema<Output = unknown> {
@@ -53,7 +54,7 @@ export async function parseWith<Output>(schema: LibrarySchema<Output>, value: un
     const result = await validate(schema, value);
     return result.issues ? { ok: false, message: describe(result.issues) } : { ok: true, value: result.value };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ok: false, message: `The input could not be checked: ${reason}` };
   }
 }

@@ -8,6 +8,7 @@ import { closedWorkspace, neverStarted } from "./run-to-end.ts";
 import { type SandboxClient, type SandboxRunResult, shellWord } from "./sandbox-client.ts";
 import type { PathUse, ProgramCommand, RunCommand, RunningProcess, RunResult, Workspace } from "./workspace.ts";
 import { defined } from "../util/defined.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type ClientWorkspaceOptions = {
   readonly client: SandboxClient;
@@ -170,5 +171,5 @@ function whenAborted(signal: AbortSignal): Promise<SandboxRunResult | undefined>
 }
 
 function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

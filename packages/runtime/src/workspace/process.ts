@@ -7,6 +7,7 @@ import { RuntimeError } from "../protocol/errors.ts";
 import { forwardOutput, outputLateMs } from "./process-output.ts";
 import { endProcesses, findProcesses, isAlive, type ProcessList } from "./process-sweep.ts";
 import type { ProcessEnd, RunningProcess, StartCommand } from "./workspace.ts";
+import { messageOf } from "../util/message-of.ts";
 
 export type ProcessSetting = {
   /** The whole environment of the program. */
@@ -166,6 +167,6 @@ function startFailure(facts: { error: unknown; command: LocalCommand; cwd: strin
     return new RuntimeError("usage", `The directory ${cwd} does not exist.`, { cause: error });
   if (code === "ENOENT")
     return new RuntimeError("not-found", `There is no program "${command.file}" on this machine.`, { cause: error });
-  const reason = code === "E2BIG" ? "its arguments are too long" : error instanceof Error ? error.message : String(error);
+  const reason = code === "E2BIG" ? "its arguments are too long" : messageOf(error);
   return new RuntimeError("usage", `"${command.file}" could not be started: ${reason}.`, { cause: error });
 }

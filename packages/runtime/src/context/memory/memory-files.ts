@@ -5,6 +5,7 @@ import { withFileLock } from "../../util/file-lock.ts";
 import { isInside } from "../../util/is-inside.ts";
 import { makeFolder } from "../../util/make-folder.ts";
 import { replaceFile } from "../../util/replace-file.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** Where a project keeps what later sessions should know, from its top. */
 export const memoryFolder = ".outrider/memory";
@@ -83,5 +84,5 @@ export class MemoryFiles {
 }
 
 function unusable(path: string, why: unknown): RuntimeError {
-  return new RuntimeError("storage-failed", `${path} cannot be used: ${why instanceof Error ? why.message : String(why)}`);
+  return new RuntimeError("storage-failed", `${path} cannot be used: ${messageOf(why)}`);
 }

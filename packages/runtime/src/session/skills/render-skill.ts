@@ -14,6 +14,7 @@ import type { SkillActivation } from "../../protocol/events.ts";
 import type { ChangingHooks } from "../session-hooks.ts";
 import { fileBlock, readFileReference } from "../references/read-file.ts";
 import type { SessionSkills } from "./session-skills.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 export type SkillCall = {
   readonly skill: Skill;
@@ -92,7 +93,7 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
     }
     return { skill, trusted, text: texts.join(""), files, notes, tell };
   } catch (error) {
-    tell("failed", error instanceof Error ? error.message : String(error));
+    tell("failed", messageOf(error));
     throw error;
   }
 }

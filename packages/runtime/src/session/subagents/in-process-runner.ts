@@ -19,6 +19,7 @@ import type { InteractiveSession } from "../interactive-session.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { createSubagentSession, findAgent } from "./create-subagent-session.ts";
 import { firstArgOf } from "./first-arg.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** What agents of a session need of it; also what a `subagentRunnerFactory` is given. */
 export type InProcessSubagentRunnerDeps = {
@@ -124,7 +125,7 @@ class SessionJob implements SubagentJobHandle {
     } catch (error) {
       this.#isWorking = false;
       await this.#close();
-      this.#log.end(`failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#log.end(`failed: ${messageOf(error)}`);
       throw error;
     }
   }

@@ -8,6 +8,7 @@ import type { LineWatch } from "../../tasks/background/matched-lines.ts";
 import { BackgroundTaskError } from "../../tasks/background/task-error.ts";
 import type { ProcessSpec } from "../../tasks/task.ts";
 import type { ProcessEnd, RunningProcess } from "../../workspace/workspace.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** Of the result: the log has all of it. */
 const resultBytes = 4_000;
@@ -46,7 +47,7 @@ export async function startProcessTask(
     const ended = await ending
       .catch(async (error: unknown) => {
         await output.end("[its output could not be kept]").catch(() => {});
-        throw new BackgroundTaskError("process", error instanceof Error ? error.message : String(error), { cause: error });
+        throw new BackgroundTaskError("process", messageOf(error), { cause: error });
       })
       .finally(() => {
         process = undefined;

@@ -4,6 +4,7 @@ import { OpenRequests, type RequestId } from "./open-requests.ts";
 import { parseMessages } from "./parse-messages.ts";
 import type { McpMessage } from "./transport.ts";
 import { shown } from "./well-formed-answer.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** Requests whose answer comes with a stream that broke off and may be taken up again, and how often that has brought nothing. */
 type Resumable = { readonly ids: readonly RequestId[]; tries: number };
@@ -78,7 +79,7 @@ export function answeredFetch(fetch: Fetch): Fetch {
         if (requests.among(ids).length === 0) return; // nobody waits for more
       }
     } catch (error) {
-      problem = `broke off: ${error instanceof Error ? error.message : String(error)}`;
+      problem = `broke off: ${messageOf(error)}`;
     }
     if (requests.among(ids).length === 0) return;
     const next = last ?? from;
@@ -106,7 +107,7 @@ export function answeredFetch(fetch: Fetch): Fetch {
       return giveUp(`does not go on with it (HTTP ${response.status})`);
     } catch (error) {
       if (++record.tries < maxTries) throw error;
-      return giveUp(`is not there any more: ${error instanceof Error ? error.message : String(error)}`);
+      return giveUp(`is not there any more: ${messageOf(error)}`);
     }
   };
 

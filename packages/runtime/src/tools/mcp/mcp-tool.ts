@@ -7,6 +7,7 @@ import type { ServerTool } from "./server-tool.ts";
 import { withKeptMedia } from "./kept-media.ts";
 import { toToolOutput } from "./tool-result.ts";
 import { defined } from "../../util/defined.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 const maxDescription = 4_000;
 
@@ -70,7 +71,7 @@ async function callTool({ tool, input, context, server, timeoutMs, limitMs }: Ca
     );
   } catch (error) {
     context.signal.throwIfAborted();
-    throw new ToolFailure(`The MCP server did not answer the call: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new ToolFailure(`The MCP server did not answer the call: ${messageOf(error)}`, {
       cause: error,
     });
   }

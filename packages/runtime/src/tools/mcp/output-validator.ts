@@ -2,6 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/client";
 import { parseSchema } from "../schema.ts";
 import { draftOf, validateInTime } from "../schema-check.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /**
  * Checks what tools answer with the library that checks what they are given. The client's own would run code that it writes from a
@@ -25,6 +26,6 @@ export function outputProblem(schema: object, value: unknown): string | undefine
   try {
     return outputValidator.getValidator(schema as Parameters<typeof outputValidator.getValidator>[0])(value).errorMessage;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

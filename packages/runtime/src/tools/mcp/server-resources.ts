@@ -4,6 +4,7 @@ import { defineTool, type Tool, ToolFailure, type ToolOutput } from "../tool.ts"
 import { askServer } from "./call-server.ts";
 import { withKeptMedia } from "./kept-media.ts";
 import { toPart } from "./tool-result.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** What a server has to read, in its own words. */
 type ServerResource = {
@@ -147,8 +148,4 @@ function readTool(servers: () => readonly ResourceServer[], wanted: (name: strin
       };
     },
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

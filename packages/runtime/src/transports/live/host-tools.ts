@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../protocol/co
 import type { ToolDetails } from "../../protocol/events.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
 import { defineTool, type Tool, type ToolContext, ToolFailure, type ToolOutput } from "../../tools/tool.ts";
+import { messageOf } from "../../util/message-of.ts";
 
 /** The person behind the host, who is asked the way permission questions are. */
 export type Person = {
@@ -72,7 +73,7 @@ function tool(person: Person, { check, onYes, details, ...facts }: Talk): Tool {
       const problem = mode === "dontAsk" ? "Nobody is asked in mode dontAsk: decide by yourself." : check?.(mode);
       if (problem !== undefined) throw new ToolFailure(problem);
       const response = await person.ask({ tool: facts.name, input, callId }, signal).catch((error: unknown) => {
-        throw new ToolFailure(`The question was not answered: ${error instanceof Error ? error.message : String(error)}`);
+        throw new ToolFailure(`The question was not answered: ${messageOf(error)}`);
       });
       if (response["behavior"] !== "allow") {
         if (response["interrupt"] === true) person.interrupt();
