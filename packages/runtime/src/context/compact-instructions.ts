@@ -10,10 +10,9 @@ export function compactInstructionsOf(text: string): string | undefined {
       continue;
     }
     for (const line of piece.text.split(/(?<=\n)/)) {
-      const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line);
-      const depth = heading?.[1]?.length ?? 0;
-      if (heading && level !== undefined && depth <= level) level = undefined;
-      if (heading && level === undefined && /^compact(?:ion)? instructions$/i.test(heading[2] ?? "")) level = depth;
+      const [, marks, title = ""] = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line) ?? [];
+      if (marks && level !== undefined && marks.length <= level) level = undefined;
+      if (marks && level === undefined && /^compact(?:ion)? instructions$/i.test(title)) level = marks.length;
       else if (level !== undefined) lines.push(line);
     }
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { textOf } from "../protocol/content.ts";
+import { type Message, noUsage, textOf, userText } from "../protocol/content.ts";
 import { createCompactionBench } from "../../../../test/support/compaction-bench.ts";
 import { longConversations } from "../../../../test/support/long-conversations.ts";
 import { findFacts, parseFacts, writeFacts } from "./kept-facts.ts";
@@ -70,6 +70,40 @@ describe("facts that are kept", () => {
     assert.match(text, /wish number 49"\n<\/kept>$/);
     assert.doesNotMatch(text, /wish number 1"/);
     assert.equal(writeFacts(many, 10), "");
+  });
+
+  it("are the files that were changed, the last one last, each with what the model said when it changed it", () => {
+    let calls = 0;
+    const edit = (said: string, path: string, isError = false): Message[] => {
+      const call = { callId: `c${++calls}`, name: "Edit" };
+      return [
+        {
+          ...{ role: "assistant", model: { provider: "p", id: "m" }, finish: "tool-calls", usage: noUsage },
+          content: [
+            { type: "text", text: said },
+            { type: "tool-call", ...call, input: { file_path: path } },
+          ],
+        },
+        { role: "tool", content: [{ type: "tool-result", ...call, content: [], isError }] },
+      ];
+    };
+    const messages = [
+      userText("Fix the parser"),
+      ...edit("", "first.ts"),
+      ...edit("I fix the sign", "a.ts"),
+      ...edit(" ", "b.ts"),
+      ...edit("I try another one", "refused.ts", true),
+      ...edit("I fix it again", "a.ts"),
+    ];
+    const found = findFacts({ messages, hasSummary: false, prompt: 0, factsOf: builtinFacts });
+    assert.deepEqual(found, {
+      ...{ todo: [], failing: [], user: [] },
+      changed: [
+        { what: "first.ts", more: "" },
+        { what: "b.ts", more: "I fix the sign" },
+        { what: "a.ts", more: "I fix it again" },
+      ],
+    });
   });
 
   it("are none of what hooks said in the user's place", () => {

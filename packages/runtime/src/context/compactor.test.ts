@@ -79,6 +79,19 @@ describe("Compactor", () => {
     assert.equal(result.type === "compacted" && result.postTokens < 8_350, true);
   });
 
+  it("keeps the instructions of a skill where something is won all the same", async () => {
+    const kept: unknown[] = [];
+    for (const summary of ["short", long(3_000)]) {
+      const bench = createCompactionBench([{ text: summary }], { window: 1_000_000 });
+      const skill = toolStep("c1", { name: "Skill", input: {}, result: "Launching skill: deep" });
+      bench.record(prompt("go"), ...skill, prompt(long(4_000)), answer("done"), prompt("next"), answer("ok"));
+      const { fit, messages } = bench.turn();
+      const result = await fit.compact(messages);
+      kept.push(result?.type === "compacted" && result.skills?.map(({ name }) => name));
+    }
+    assert.deepEqual(kept, [["deep"], undefined]);
+  });
+
   for (const scale of [1 / 3, 1, 3])
     it(`must win tokens where the provider counts ${scale.toFixed(2)} of our guess`, async () => {
       const history = talk(4);

@@ -151,8 +151,9 @@ export class ContextFit {
 
   /** Only the provider's own count says whether the last compaction helped. */
   #proveGain(messages: readonly Message[], limits: ContextLimits): void {
-    const sent = this.#unproved === undefined ? undefined : this.#count.firstMeasured(messages);
-    if (this.#unproved === undefined || sent === undefined) return;
+    if (this.#unproved === undefined) return;
+    const sent = this.#count.firstMeasured(messages);
+    if (sent === undefined) return;
     const { tokens, estimated } = this.#unproved;
     // A guess from before the provider ever counted is compared with a guess.
     const isLess = tokens === undefined ? sent.estimated < estimated * 0.9 : sent.tokens < tokens * 0.9;

@@ -21,6 +21,15 @@ describe("files shown again after a compaction", () => {
     const paths = ["/a", "/b", "/c", "/d", "/e", "/f", "/b"];
     assert.deepEqual(await again(paths.map((path) => read(path))), ["/b", "/f", "/e", "/d", "/c"]);
     assert.deepEqual(await again([read("/a", "Edit"), read("/b", "Write"), read("/c", "Bash")]), ["/b", "/a"]);
+    assert.deepEqual(await again([read("/a"), read("/b", "mcp__server__look")]), ["/a"]);
+  });
+
+  it("are none that could not be read or changed", async () => {
+    const result = (callId: string, isError: boolean): Message => ({
+      role: "tool",
+      content: [{ type: "tool-result", callId, name: "Read", content: [], isError }],
+    });
+    assert.deepEqual(await again([read("/a"), result("/a", false), read("/b"), result("/b", true)]), ["/a"]);
   });
 
   it("are none that is still shown, that is gone or that there is no room for", async () => {

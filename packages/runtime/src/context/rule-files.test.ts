@@ -86,6 +86,7 @@ describe("rules in files", () => {
     ['paths: ["a", b]', ["a", "b"]],
     ["paths:\n- a\n- 'b c'", ["a", "b c"]],
     ["paths:\r\n  - a\r\n", ["a"]],
+    ["paths:\n- a\n-\n- ''", ["a"]],
     ["globs: a", []],
   ];
   for (const [head, patterns] of heads)

@@ -49,6 +49,11 @@ describe("the questions that make a summary", () => {
     );
   });
 
+  it("are one for two parts that together just fit", () => {
+    assert.equal(ask({ pieces: ["a".repeat(444), "b".repeat(444)] }).questions.length, 1);
+    assert.equal(ask({ pieces: ["a".repeat(444), "b".repeat(445)] }).questions.length, 3);
+  });
+
   it("cut a piece that is too long alone, and say of each part whose it is", () => {
     const { questions } = ask({ pieces: [`<tool-output name="Bash">\n${"x".repeat(2_000)}\n</tool-output>`] });
     const parts = questions.slice(0, -1);

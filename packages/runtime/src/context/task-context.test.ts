@@ -45,6 +45,15 @@ describe("the tasks of a project", () => {
     assert.equal(titles(undefined, 9), "BADE");
   });
 
+  it("are none that may not be read", () => {
+    const top = project({ "a.md": task("A", "todo"), "b.md": task("B", "todo"), "c.md/d.md": task("D", "todo") });
+    const mayRead = (path: string): boolean => !path.endsWith("b.md");
+    assert.deepEqual(
+      loadTaskContext(top, { mayRead }).map(({ title }) => title),
+      ["A"],
+    );
+  });
+
   it("are told with what their files say, and nothing else", () => {
     const text = task(
       "Parser",

@@ -66,6 +66,14 @@ describe("TokenCount", () => {
       );
     }
     assert.equal(new TokenCount(request, 0).comparable([question, answer(1_000_000)]), 1_000_010);
+    const [estimated, after] = [overhead + estimateMessage(question), estimateMessage(answer(0))];
+    for (const [ratio, scale] of [
+      [4, 2],
+      [0.05, 0.05],
+    ] as const) {
+      const padded = new TokenCount({ ...request, system: "s".repeat(3.5 * (overhead + 1_000 - estimated)) }, 0);
+      assert.equal(padded.comparable([question, answer(1_000 * ratio, 5_000)]), (1_000 + after) * scale, `${ratio} is believed`);
+    }
   });
 
   it("tells what is how large, with a prompt and without one", () => {

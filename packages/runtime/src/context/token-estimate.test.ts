@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { userText } from "../protocol/content.ts";
+import { noUsage, userText } from "../protocol/content.ts";
 import { estimateMessages, estimateOverhead, estimateText } from "./token-estimate.ts";
 
 describe("an estimate of tokens", () => {
@@ -21,6 +21,17 @@ describe("an estimate of tokens", () => {
       ],
       [24, 19, 19, 19],
     );
+  });
+
+  it("counts calls by their name and what was given to them, were it nothing", () => {
+    const call = (input: unknown): number =>
+      estimateMessages([
+        {
+          ...{ role: "assistant", model: { provider: "p", id: "m" }, finish: "tool-calls", usage: noUsage },
+          content: [{ type: "tool-call", callId: "c", name: "x".repeat(35), input }],
+        },
+      ]);
+    assert.deepEqual([call("x".repeat(33)), call(undefined)], [24, 14]);
   });
 
   it("counts the system prompt and the tools, where there are any", () => {

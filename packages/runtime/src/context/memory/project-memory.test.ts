@@ -32,6 +32,16 @@ describe("the project's memory", () => {
     assert.equal(store.show("other"), undefined);
   });
 
+  it("says so where its folder cannot be made", async () => {
+    const root = project();
+    mkdirSync(join(root, ".outrider/memory"), { recursive: true });
+    writeFileSync(join(root, ".outrider/memory/topics"), "");
+    await assert.rejects(new ProjectMemoryStore({ root, now }).append({ type: "user", topic: "a", text: "b" }), {
+      code: "storage-failed",
+      message: /\.outrider\/memory cannot be used: /,
+    });
+  });
+
   it("says the same once, however it is written", async () => {
     const store = new ProjectMemoryStore({ root: project(), now });
     await store.append({ type: "project", topic: "build", text: "Use make all" });
