@@ -46,11 +46,23 @@ describe("explain", () => {
     );
     assert.deepEqual(await explain("env"), []);
     assert.deepEqual(await explain("env.NOT_SET"), []);
+    assert.deepEqual(await explain("providers.mine.model"), []);
     await assert.rejects(explain("permission"), {
       code: "usage",
       message: 'There is no setting "permission"; did you mean permissions?',
     });
     await assert.rejects(explain("providers.x.colour"), { code: "usage" });
+  });
+
+  it("says of hooks what both files have, were one of them wrong", async () => {
+    const { explain } = resolveFiles(
+      true,
+      ["user", { hooks: { Stop: ["a"], PreToolUse: ["b"] } }],
+      ["local", { hooks: { Stop: {}, PreToolUse: ["c"] } }],
+    );
+    assert.deepEqual(JSON.parse(JSON.stringify((await explain("hooks")).map(({ value }) => value))), [
+      { Stop: {}, PreToolUse: ["b", "c"] },
+    ]);
   });
 
   it("shows no secret, neither what holds nor what a file says", async () => {

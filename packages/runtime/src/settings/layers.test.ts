@@ -115,6 +115,12 @@ describe("loadLayers", () => {
     assert.deepEqual(names(await loadLayers(place)), user);
   });
 
+  it("says of an empty file that it is, and takes nothing from it", async () => {
+    const file = write("home/.outrider/settings.json", " \n");
+    const [layer] = await loadLayers(place);
+    assert.deepEqual([layer?.values, layer?.note], [{}, `${file} is empty`]);
+  });
+
   it("reads --settings from a file, through links", async () => {
     symlinkSync(write("elsewhere.json", '\ufeff{"model": "m"}'), join(top, "link.json"));
     const [layer] = await loadLayers({ ...place, inline: join(top, "link.json") });

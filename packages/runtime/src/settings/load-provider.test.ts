@@ -428,6 +428,8 @@ describe("a model behind a name that is nearly a provider's", () => {
       currentProvider: "home",
       providers: { home: { type: "gemini", apiKey: "k" }, work: { type: "openai", apiKey: "k" } },
     };
+    const short = { providers: { ...profiles.providers, y: { type: "gemini", model: "g", apiKey: "k" } } };
+    await assert.rejects(load({ model: "x/gpt-5.5" }, { ...profiles, ...short }), { message: /did you mean y\/gpt-5\.5/ });
     await assert.rejects(load({ model: "wrok/gpt-5.5" }, profiles), { code: "config", message: /did you mean work\/gpt-5\.5/ });
   });
 

@@ -23,6 +23,11 @@ describe("parseProviderSettings", () => {
     });
   });
 
+  it("reads the least there can be", () => {
+    const work = { type: "openai", timeout: 1, contextWindow: 1 };
+    assert.deepEqual(parseProviderSettings({ providers: { work } }, file).providers, { work });
+  });
+
   it("reads nothing from nothing", () => {
     assert.deepEqual(parseProviderSettings({}, file), { currentProvider: undefined, providers: {}, provider: undefined });
   });

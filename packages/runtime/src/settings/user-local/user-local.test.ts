@@ -95,6 +95,17 @@ describe("what is kept for the user alone", () => {
     assert.equal(existsSync(join(repository, ".outrider")), false);
   });
 
+  it("takes no orders but its own", async () => {
+    for (const words of [
+      "colours set view-preference a 1",
+      "storage set view-preference a 1",
+      "memory set view-preference a",
+      "memory paint a b",
+    ])
+      await assert.rejects(runUserLocal(words.split(" "), place), { code: "usage", message: /^user-local takes storage list; / });
+    assert.equal((await runUserLocal(["memory", "list"], place)).message, "Nothing is remembered for the user");
+  });
+
   it("keeps the day it came when it is set again", async () => {
     await memory.set({ category: "inspection-choice", key: "a", value: 1 });
     const later = new UserLocalMemory({ ...place, now: () => Date.UTC(2026, 0, 3) });
