@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import type { Provider } from "../model/model.ts";
 import { requireProvider } from "../model/providers/definitions.ts";
 import { createScriptedProvider } from "../model/scripted.ts";
 import { RuntimeError } from "../protocol/errors.ts";
@@ -7,7 +8,7 @@ import { withKeyHint } from "./profile-key.ts";
 
 it("a failure that is not about the key comes as it was thrown, with the place where that was", async () => {
   const failure = new RuntimeError("internal", "a mistake of ours");
-  const broken = {
+  const broken: Provider = {
     ...createScriptedProvider([]),
     // biome-ignore lint/correctness/useYield: it fails before it says anything
     async *stream(): AsyncGenerator<never> {

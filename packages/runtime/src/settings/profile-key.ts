@@ -34,7 +34,7 @@ export function withKeyHint<P extends Provider>(provider: P, owner: Owner): P {
       } catch (thrown) {
         if (!(thrown instanceof RuntimeError)) throw thrown;
         const { hint } = hintAtKey(thrown.toJSON(), owner);
-        throw hint === thrown.hint ? thrown : thrown.restated({ hint });
+        throw hint === thrown.hint || hint === undefined ? thrown : thrown.restated({ hint });
       }
     },
   };
