@@ -12,6 +12,8 @@ export type BatchScene = {
   readonly env: Record<string, string>;
   /** When the model was asked. */
   readonly asked: readonly number[];
+  /** How often it was asked what it had been asked before: the answer came to nobody. */
+  repeated(): number;
   /** The file of so many tasks. */
   tasks(count: number, more?: object): string;
   /** From which addresses the outside was called, by task. */
@@ -42,6 +44,7 @@ export async function openBatchScene({ steps, delayMs, host = "127.0.0.1", besid
   /** By the id of the call: what the model heard of it last. */
   const told = new Map<string, string>();
   const asked: number[] = [];
+  const questions = new Set<string>();
   const callers = new Map<string, Set<string>>();
   const outside = createServer(({ url = "", socket }, response) => {
     effects.set(url, (effects.get(url) ?? 0) + 1);
@@ -56,6 +59,7 @@ export async function openBatchScene({ steps, delayMs, host = "127.0.0.1", besid
     replies: ({ body }) => {
       asked.push(Date.now());
       listen(body, told);
+      questions.add(questionOf(body));
       return {
         ...answer(body, { url: `http://${host}:${port}`, steps, beside }),
         usage: { inputTokens: 0, outputTokens: 1_000 },
@@ -73,6 +77,7 @@ export async function openBatchScene({ steps, delayMs, host = "127.0.0.1", besid
       ANTHROPIC_BASE_URL: model.url,
     },
     asked,
+    repeated: () => asked.length - questions.size,
     callers,
     tasks(count, more = {}) {
       const ids = Array.from({ length: count }, (_, at) => `t${at + 1}`);
@@ -95,12 +100,23 @@ type Call = { readonly name: string; readonly input: object; readonly callId: st
 
 type Answering = Pick<BatchSceneOptions, "steps" | "beside"> & { readonly url: string };
 
-function answer(body: unknown, { url, steps, beside }: Answering): { text?: string; calls?: Call[] } {
+/** Which task asks, and how often it has called before. */
+function placeOf(body: unknown): { task: string | undefined; called: number } {
   const messages: { role: string; content: unknown }[] = Object(body).messages;
   const [, task] = /TASK ([\w-]+)/.exec(JSON.stringify(messages[0])) ?? [];
   const called = messages.filter(
     ({ role, content }) => role === "assistant" && JSON.stringify(content).includes("tool_use"),
   ).length;
+  return { task, called };
+}
+
+function questionOf(body: unknown): string {
+  const { task, called } = placeOf(body);
+  return `${task} ${called}`;
+}
+
+function answer(body: unknown, { url, steps, beside }: Answering): { text?: string; calls?: Call[] } {
+  const { task, called } = placeOf(body);
   if (called >= steps) return { text: `Task ${task} is done.` };
   const also = beside ? `${beside(called + 1)}; ` : "";
   const command = `${also}curl -s ${url}/${task}/${called + 1}`;

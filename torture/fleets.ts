@@ -143,12 +143,17 @@ async function runHeld({ command, tasks, seed, scene, tally, out, flags, victims
     }
     const [code] = await ended;
     if (code !== (at === 0 ? 137 : 0)) tally.violate(`${words[0]} ${words[1]} ended with ${code}`);
-    if (at === 0 && scene.asked.length * answerUsd > whole / 2 + atOnce * answerUsd)
-      tally.violate(`${scene.asked.length} requests of ${answerUsd} for a budget of ${whole / 2}`);
+    // What a killed worker had asked and nobody heard the answer of is in no budget.
+    const most = whole / 2 / answerUsd + atOnce + scene.repeated();
+    if (at === 0 && scene.asked.length > most)
+      tally.violate(
+        `${scene.asked.length} requests of ${answerUsd} for a budget of ${whole / 2}, ${scene.repeated()} of them again`,
+      );
   }
   const most = busiestMinute(scene.asked);
   if (most > rpm + atOnce) tally.violate(`${most} requests in a minute, ${rpm} were allowed`);
   tally.count("requests", scene.asked.length);
+  tally.count("requests whose answer came to nobody", scene.repeated());
   tally.count("requests in the busiest minute", most);
   scene.judge(out, tasks, tally);
 }

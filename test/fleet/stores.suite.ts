@@ -132,21 +132,25 @@ async function moveRun(store: ObjectStore, other: ObjectStore): Promise<void> {
   // What the agent writes into the checkout's configuration is never run by us.
   writeFileSync(join(here.tree, ".gitattributes"), "* filter=evil\n");
   execFileSync("git", ["-C", here.tree, "config", "filter.evil.clean", `touch ${join(here.tree, "..", "evil")}; cat`]);
+  assert.equal(await saveRun(store, { ...here, journalFolder: machine("new").journalFolder, tree: undefined }), undefined);
   const first = await saveRun(store, here);
+  assert.ok(first);
   writeFileSync(join(here.journalFolder, "s.jsonl"), "one\ntwo\n");
   rmSync(join(here.tree, "gone-later"));
   chmodSync(join(here.tree, "program"), 0o755);
   mkdirSync(join(here.tree, "deep"));
   writeFileSync(join(here.tree, "deep", "näme with space"), "untracked");
   symlinkSync("program", join(here.tree, "link"));
-  const second = await saveRun(store, here, first.saved);
-  const unchanged = await saveRun(store, here, second.saved);
-  assert.deepEqual(unchanged.saved, second.saved);
+  const second = await saveRun(store, here, first);
+  assert.ok(second);
+  const objects = await store.list("runs/");
+  assert.deepEqual(await saveRun(store, here, second), second);
+  assert.deepEqual(await store.list("runs/"), objects); // what is there already is not put again
   assert.equal(existsSync(join(here.tree, "..", "evil")), false);
 
   const there = machine("there");
   const restored = await restoreRun(other, there, second.key);
-  assert.deepEqual(restored, second.saved);
+  assert.deepEqual(restored, second);
   assert.equal(readFileSync(join(there.journalFolder, "s.jsonl"), "utf8"), "one\ntwo\n");
   assert.equal(existsSync(join(there.journalFolder, "s.jsonl.lock")), false);
   assert.deepEqual([...readFileSync(join(there.journalFolder, "blobs", "ab", "abc"))], [0, 255, 1]);
@@ -160,6 +164,7 @@ async function moveRun(store: ObjectStore, other: ObjectStore): Promise<void> {
   // A later save of the second machine builds on the first one's; the first machine can go back to any of them.
   writeFileSync(join(there.tree, "new"), "there");
   const third = await saveRun(other, there, restored);
+  assert.ok(third);
   await restoreRun(store, here, third.key);
   assert.equal(readFileSync(join(here.tree, "new"), "utf8"), "there");
   await restoreRun(store, here, first.key);

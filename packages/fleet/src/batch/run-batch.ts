@@ -111,6 +111,7 @@ class BatchWork {
   readonly #settings: BatchSettings;
   readonly #stop = new AbortController();
   #why: BatchEnd["why"] = "done";
+  #isLooking = false;
   readonly #waiting: { unit: BatchUnit; attempt: number }[] = [];
   readonly #running = new Map<string, { unit: BatchUnit; attempt: number; isCancelled: boolean }>();
 
@@ -244,7 +245,11 @@ class BatchWork {
   }
 
   async #lookAtBudget(executor: Executor, governor: BatchGovernor): Promise<void> {
-    const spent = await executor.spent?.();
+    if (this.#isLooking) return; // an engine that is away is asked once
+    this.#isLooking = true;
+    const spent = await executor.spent?.().finally(() => {
+      this.#isLooking = false;
+    });
     if (!spent) return;
     governor.spentElsewhere(spent.usd);
     if (spent.isOver) this.#end("budget");

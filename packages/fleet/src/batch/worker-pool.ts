@@ -131,7 +131,7 @@ class Worker {
       case "admit":
         return this.#admit(message);
       case "ended":
-        return governor.ended(message.request);
+        return void governor.ended(message.request, this.#ended.signal);
       case "throttled":
         return governor.throttled(message.provider, message.waitMs);
       case "question":

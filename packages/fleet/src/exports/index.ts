@@ -16,7 +16,15 @@ export {
 export { createLocalBackend, type LocalBackendOptions } from "../durable/local-backend.ts";
 export { type ObjectStore, StoreFailed } from "../stores/object-store.ts";
 export { openStore } from "../stores/open-store.ts";
-export { removeRun, restoreRun, type RunPlace, saveRun, type SavedRun } from "../stores/saved-run.ts";
+export {
+  type KeptRun,
+  type KnownRun,
+  removeRun,
+  restoreRun,
+  type RunPlace,
+  saveRun,
+  type SavedRun,
+} from "../stores/saved-run.ts";
 export type { SavedTree } from "../stores/saved-tree.ts";
 export {
   type BatchEnd,

@@ -7,8 +7,8 @@ import {
   type Usage,
 } from "@outrider/runtime";
 import type { loadCallPrice } from "@outrider/runtime/atif";
-import type { Governor, RequestFacts } from "./governor.ts";
-import { parseRateHeaders, type ToldLimits } from "./rate-headers.ts";
+import type { Governor, RequestEnd, RequestFacts } from "./governor.ts";
+import { parseRateHeaders } from "./rate-headers.ts";
 
 /** What an answer cost in US dollars; null when nobody knows its price. */
 export type PriceOf = Awaited<ReturnType<typeof loadCallPrice>>;
@@ -46,18 +46,19 @@ async function* ask(
   const facts: RequestFacts = { provider: provider.name, model: request.model, tokens: expectedTokens(request) };
   if (needsPrice) needPrice(priceOf, facts);
   await governor.admit(facts, signal);
-  let usage: Usage | undefined;
-  let costUsd: number | null = 0;
-  let told: ToldLimits | undefined;
+  let isTold = false;
+  const tell = async (end: Omit<RequestEnd, keyof RequestFacts>): Promise<void> => {
+    isTold = true;
+    await governor.ended({ ...facts, ...end }, signal);
+  };
   try {
     for await (const event of provider.stream(request, { signal })) {
       if (event.type === "retry.scheduled" && event.error.code === "provider-rate-limit")
         governor.throttled(provider.name, event.delayMs);
       if (event.type === "finished") {
-        usage = event.message.usage;
-        const { provider: by, id } = event.message.model;
-        costUsd = price(priceOf, { ...facts, served: { provider: by, model: id }, usage });
-        told = event.rateLimits && parseRateHeaders(event.rateLimits, Date.now());
+        const { usage, model } = event.message;
+        const costUsd = price(priceOf, { ...facts, served: { provider: model.provider, model: model.id }, usage });
+        await tell({ usage, costUsd, told: event.rateLimits && parseRateHeaders(event.rateLimits, Date.now()) });
       }
       yield event;
     }
@@ -66,7 +67,7 @@ async function* ask(
       governor.throttled(provider.name, error.retryAfterMs ?? 5_000);
     throw error;
   } finally {
-    governor.ended({ ...facts, usage, costUsd, told });
+    if (!isTold) await tell({ usage: undefined, costUsd: 0 });
   }
 }
 

@@ -16,7 +16,8 @@ export type RequestEnd = RequestFacts & {
 export interface Governor {
   /** Resolves when the request may be made; rejects with `limit-reached` when none may be made any more. */
   admit(request: RequestFacts, signal: AbortSignal): Promise<void>;
-  ended(request: RequestEnd): void;
+  /** The answer is given out when this resolves: what was paid for is on record first, also of a worker that dies then. */
+  ended(request: RequestEnd, signal: AbortSignal): Promise<void> | void;
   /** The provider said that this was too much, and how long it wants to be left alone. */
   throttled(provider: string, waitMs: number): void;
 }

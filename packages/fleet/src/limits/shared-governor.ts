@@ -6,8 +6,9 @@ import type { Admission } from "./shared-limits.ts";
 
 /** Limits that somebody keeps for all workers. */
 export interface SharedKeeper {
-  admit(request: RequestFacts): Promise<Admission>;
-  ended(end: { readonly costUsd: number }): Promise<void>;
+  /** Waits for a keeper that is away until the signal, as `ended` does. */
+  admit(request: RequestFacts, signal: AbortSignal): Promise<Admission>;
+  ended(end: { readonly costUsd: number }, signal: AbortSignal): Promise<void>;
   throttled(told: { readonly provider: string; readonly waitMs: number }): Promise<void>;
   told(told: { readonly provider: string; readonly limits: ToldLimits }): Promise<void>;
   /** Whether there is anything to ask. */
@@ -23,8 +24,7 @@ export type SharedGovernorOptions = {
 
 /** Asks whoever keeps the limits before each request: those of the batch, and those of the fleet where it has some. */
 export function createSharedGovernor({ fleet, batch, warn }: SharedGovernorOptions): Governor {
-  const owned = (told: Promise<void>): void =>
-    void told.catch((error: unknown) => warn(`The fleet's limits were not told: ${String(error)}`));
+  const owned = (told: Promise<void>): void => void told.catch((error: unknown) => warn(notTold(error)));
   const keepers = (): Pick<SharedKeeper, "admit" | "ended">[] => [
     ...(batch ? [batch] : []),
     ...(fleet.isLimited ? [fleet.keeper] : []),
@@ -34,15 +34,22 @@ export function createSharedGovernor({ fleet, batch, warn }: SharedGovernorOptio
       fleet.look(warn);
       let waitMs = 0;
       for (const keeper of keepers()) {
-        const admission = await keeper.admit(request);
+        const admission = await keeper.admit(request, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          throw error;
+        });
         signal.throwIfAborted();
         if (admission.type === "spent") throw budgetSpent();
         waitMs = Math.max(waitMs, admission.waitMs);
       }
       if (waitMs > 0) await delay(waitMs, undefined, { signal });
     },
-    ended({ provider, costUsd, told }) {
-      if (costUsd) for (const keeper of keepers()) owned(keeper.ended({ costUsd }));
+    async ended({ provider, costUsd, told }, signal) {
+      const untold = (error: unknown): void => {
+        signal.throwIfAborted();
+        warn(notTold(error));
+      };
+      if (costUsd) await Promise.all(keepers().map((keeper) => keeper.ended({ costUsd }, signal).catch(untold)));
       if (told && fleet.isNews(provider, told)) owned(fleet.keeper.told({ provider, limits: told }));
     },
     throttled: (provider, waitMs) => {
@@ -50,6 +57,10 @@ export function createSharedGovernor({ fleet, batch, warn }: SharedGovernorOptio
       owned(fleet.keeper.throttled({ provider, waitMs }));
     },
   };
+}
+
+function notTold(error: unknown): string {
+  return `The fleet's limits were not told: ${String(error)}`;
 }
 
 /** How long a worker may not know that the fleet has got limits. */

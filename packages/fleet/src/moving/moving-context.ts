@@ -39,7 +39,8 @@ export function movingContext(context: DurableContext, { place, folder, onStep }
           await orLater(place.bring(before, number), context.runId);
           onStep();
           const value = (await work(attempt)) ?? null;
-          return { value: JSON.stringify(value).replaceAll(quoted, word), key: await orLater(place.save(), context.runId) };
+          const key = await orLater(place.save(), context.runId);
+          return { value: JSON.stringify(value).replaceAll(quoted, word), ...(key !== undefined && { key }) };
         },
         options,
       );

@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { makeFolder } from "@outrider/runtime/host";
 import type { ObjectStore } from "../stores/object-store.ts";
-import { prefixOf, restoreRun, type RunPlace, type SavedRun, saveRun } from "../stores/saved-run.ts";
+import { type KnownRun, prefixOf, restoreRun, type RunPlace, saveRun } from "../stores/saved-run.ts";
 
 export type MovingPlaceOptions = RunPlace & {
   readonly store: ObjectStore;
@@ -12,10 +13,11 @@ export type MovingPlaceOptions = RunPlace & {
 /** A run's folders on this machine, and what of them the store has. */
 export class MovingPlace {
   readonly #options: MovingPlaceOptions;
-  /** What the folders here are at. */
-  #here: { readonly key: string | undefined; readonly saved: SavedRun | undefined } | undefined;
+  /** What the folders here are at, and what of them is in the store. */
+  #here: { readonly key: string | undefined; readonly known: KnownRun | undefined } | undefined;
   #step = 0;
   #attempt = 1;
+  #intents = 0;
 
   constructor(options: MovingPlaceOptions) {
     this.#options = options;
@@ -28,45 +30,54 @@ export class MovingPlace {
     const { store, journalFolder, tree, gitFolder, makeTree } = this.#options;
     for (const folder of [journalFolder, gitFolder]) rmSync(folder, { recursive: true, force: true });
     makeFolder(journalFolder, 0o777);
-    const tails = await store.list(this.#tailPrefix);
-    this.#attempt = tails.length + 1;
-    if (key === undefined) {
-      this.#here = { key, saved: undefined };
-      return;
+    const last = (await store.list(`${prefixOf(this.#options.runId)}/${this.#intentsOfStep}`)).at(-1);
+    this.#attempt = last === undefined ? 1 : attemptOf(last) + 1;
+    let known: KnownRun | undefined;
+    if (key !== undefined) {
+      if (tree !== undefined) {
+        rmSync(tree, { recursive: true, force: true });
+        await makeTree?.();
+      }
+      known = await restoreRun(store, this.#options, key);
     }
-    if (tree !== undefined) {
-      rmSync(tree, { recursive: true, force: true });
-      await makeTree?.();
+    if (last !== undefined) {
+      const { saved } = await restoreRun(store, { ...this.#options, tree: undefined }, last);
+      known = { key: undefined, saved: { ...saved, tree: known?.saved.tree } };
     }
-    const saved = await restoreRun(store, this.#options, key);
-    const last = tails.at(-1);
-    const tail = last === undefined ? undefined : await store.get(last);
-    if (!tail) {
-      this.#here = { key, saved };
-      return;
-    }
-    const { files } = await restoreRun(store, { ...this.#options, tree: undefined }, Buffer.from(tail).toString());
-    this.#here = { key, saved: { ...saved, files } };
+    this.#here = { key, known };
   }
 
-  /** Keeps everything as it is now, and answers the name of that. */
-  async save(): Promise<string> {
+  /** Keeps everything as it is now, and answers the name of that; undefined while there is nothing. */
+  async save(): Promise<string | undefined> {
     const { store, tree } = this.#options;
     const place = { ...this.#options, tree: tree !== undefined && existsSync(tree) ? tree : undefined };
-    const { key, saved } = await saveRun(store, place, this.#here?.saved);
-    this.#here = { key, saved };
-    return key;
+    const kept = await saveRun(store, place, this.#here?.known);
+    this.#here = { key: kept?.key, known: kept };
+    return kept?.key;
   }
 
   /** A call is about to be made: whoever takes the run up after us must know that it may have been. */
   async saveIntent(): Promise<void> {
     const { store } = this.#options;
-    const { key, saved } = await saveRun(store, { ...this.#options, tree: undefined }, this.#here?.saved);
-    this.#here = { key: this.#here?.key, saved: { ...saved, tree: this.#here?.saved?.tree } };
-    await store.put(`${this.#tailPrefix}${String(this.#attempt).padStart(6, "0")}`, Buffer.from(key));
+    const before = this.#here?.known;
+    // No two workers write the same object: a worker that the engine has given up may still be at it.
+    const name = `${this.#intentsOfStep}${digits(this.#attempt)}-${digits(++this.#intents)}-${randomUUID()}`;
+    const intent = await saveRun(store, { ...this.#options, tree: undefined }, before, name);
+    if (!intent) return;
+    this.#here = { key: this.#here?.key, known: { key: undefined, saved: { ...intent.saved, tree: before?.saved.tree } } };
   }
 
-  get #tailPrefix(): string {
-    return `${prefixOf(this.#options.runId)}/tails/${String(this.#step).padStart(6, "0")}-`;
+  /** Begins the keys of what was written down in this step before it was done; the attempt and a number behind it let them sort by age. */
+  get #intentsOfStep(): string {
+    return `intent-${digits(this.#step)}-`;
   }
+}
+
+function attemptOf(intentKey: string): number {
+  const [, , attempt] = (intentKey.split("/").at(-1) ?? "").split("-");
+  return Number(attempt);
+}
+
+function digits(number: number): string {
+  return String(number).padStart(6, "0");
 }

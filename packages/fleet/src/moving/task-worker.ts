@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createFileStore, type JsonObject, type JsonValue, SessionHost } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
@@ -71,21 +71,22 @@ async function runHere(
   const { unit } = task.input;
   const name = safeName(runIdOf(task.input));
   const folder = join(ground.folder, safeName(task.batch)); // another batch may have tasks of the same names
-  const runFolder = join(folder, "runs", name);
   const env = withoutKeys(around.env);
   const workspaces = new Workspaces(folder, env);
   const isOwn = unit.task.git !== undefined || unit.task.seed !== undefined;
-  const kept = join(runFolder, "kept");
+  const kept = join(folder, "runs", name);
+  const gitFolder = join(folder, "gits", name);
   const gate = new StepGate();
   const place = new MovingPlace({
     store,
     runId: context.runId,
     journalFolder: kept,
-    gitFolder: join(runFolder, "git"),
+    gitFolder,
     ...(isOwn && { tree: join(folder, "workspaces", name), makeTree: async () => void (await workspaces.prepare(unit, name)) }),
   });
   const moving = movingContext(context, { place, folder, onStep: () => gate.open() });
-  const journals = watchStore(createFileStore(join(kept, "journals")), {
+  // What counts is in the shared store, which waits for its disks: the copy here is made anew wherever it is missing.
+  const journals = watchStore(createFileStore(join(kept, "journals"), { sync: "never" }), {
     see: (event) => gate.see(event),
     onIntent: () => place.saveIntent(),
     beforeRead: () => moving.bring(),
@@ -114,18 +115,20 @@ async function runHere(
           await gate.pass(signal);
           await governor.admit(request, signal);
         },
-        ended: (end) => governor.ended(end),
+        ended: (end, signal) => governor.ended(end, signal),
         throttled: (provider, waitMs) => governor.throttled(provider, waitMs),
       },
     },
     folder: kept,
+    isCopy: true,
     env,
     keepsWorkspaces: false,
     onEvent: ground.onEvent && ((_, event) => ground.onEvent?.(context.runId, event)),
   });
   try {
     const result = (await run.run(moving, task.input as unknown as JsonValue)) as TaskResult; // what tasks answer
-    rmSync(runFolder, { recursive: true, force: true }); // all of it is in the store
+    // All of it is in the store.
+    for (const own of isOwn ? [kept, gitFolder] : [kept]) await rm(own, { recursive: true, force: true });
     return { result, kept: moving.kept() ?? "" };
   } finally {
     await host.shutdown();

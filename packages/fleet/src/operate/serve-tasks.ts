@@ -25,7 +25,7 @@ export async function serveTasks(
   { desk, warn }: { readonly desk: RunDesk; readonly warn: (line: string) => void },
 ): Promise<RestateWorker> {
   const { ingress, admin, service = defaultService, folder, host, port } = settings;
-  const api = new RestateApi({ ingress, admin });
+  const api = new RestateApi({ ingress, admin }, undefined, warn);
   const store = await openStore(settings.store, around.env);
   const fleet = new FleetLimits(openKeeper(api, service, fleetKey));
   const run = createMovingTaskRun({

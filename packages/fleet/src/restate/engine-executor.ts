@@ -1,5 +1,7 @@
-import { cpSync, existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { makeFolder } from "@outrider/runtime/host";
 import type { JsonObject, JsonValue } from "@outrider/runtime";
 import type { Question } from "../batch/batch-folder.ts";
@@ -9,8 +11,7 @@ import { isSpent, noLimits, type SharedLimits } from "../limits/shared-limits.ts
 import { type MovedResult, type MovingTask, movingTaskName } from "../moving/task-worker.ts";
 import { runIdOf, type TaskRunInput } from "../run/task-run.ts";
 import type { ObjectStore } from "../stores/object-store.ts";
-import { restoreRun } from "../stores/saved-run.ts";
-import { safeName } from "../util/safe-name.ts";
+import { readRun } from "../stores/saved-run.ts";
 import { AskedQuestions } from "./asked-questions.ts";
 import { fleetKey, openKeeper } from "./governor-object.ts";
 import { createRestateBackend } from "./restate-backend.ts";
@@ -34,9 +35,9 @@ export type EngineExecutorOptions = RestateAddress & {
 
 /** Units are run by the workers of an engine; journals, trajectories and patches are fetched when they have ended. */
 export async function openEngineExecutor(options: EngineExecutorOptions): Promise<Executor> {
-  const { ingress, admin, service = defaultService, store, folder, batch, bare, limits, tenant } = options;
+  const { ingress, admin, service = defaultService, store, folder, batch, bare, limits, tenant, warn } = options;
   const leaving = new AbortController();
-  const backend = createRestateBackend({ ingress, admin, service, tenant, signal: leaving.signal });
+  const backend = createRestateBackend({ ingress, admin, service, tenant, signal: leaving.signal, onAway: warn });
   const api = new RestateApi({ ingress, admin });
   const own = openKeeper(api, service, batch);
   const fleet = openKeeper(api, service, fleetKey);
@@ -51,7 +52,7 @@ export async function openEngineExecutor(options: EngineExecutorOptions): Promis
       const stopAsking = input.unit.task.approvals ? asking.follow(idOf(input), input.unit.id) : undefined;
       try {
         const moved = (await backend.run(run, idOf(input), task as unknown as JsonObject)) as unknown as MovedResult; // what workers answer
-        await fetchFiles(store, { runId: idOf(input), name: safeName(runIdOf(input)), folder, kept: moved.kept });
+        await fetchFiles(store, { runId: idOf(input), folder, kept: moved.kept });
         return moved.result;
       } catch (error) {
         if (leaving.signal.aborted) throw new RunSuspended(idOf(input));
@@ -72,15 +73,17 @@ export async function openEngineExecutor(options: EngineExecutorOptions): Promis
   };
 }
 
-type Fetch = { readonly runId: string; readonly name: string; readonly folder: string; readonly kept: string };
+type Fetch = { readonly runId: string; readonly folder: string; readonly kept: string };
 
-async function fetchFiles(store: ObjectStore, { runId, name, folder, kept }: Fetch): Promise<void> {
-  const fetched = join(folder, "fetched", name);
-  await restoreRun(store, { runId, journalFolder: fetched, gitFolder: fetched }, kept);
-  for (const kind of ["journals", "trajectories", "patches"]) {
-    if (!existsSync(join(fetched, kind))) continue;
-    makeFolder(join(folder, kind), 0o777);
-    cpSync(join(fetched, kind), join(folder, kind), { recursive: true });
+/** What the run has left: journal, trajectory and patch, in the folders of those kinds. */
+async function fetchFiles(store: ObjectStore, { runId, folder, kept }: Fetch): Promise<void> {
+  const { contents } = await readRun(store, runId, kept);
+  for (const [name, bytes] of contents) {
+    if (!/^(?:journals|trajectories|patches)\//.test(name)) continue;
+    const path = join(folder, ...name.split("/"));
+    if (!existsSync(dirname(path))) makeFolder(dirname(path), 0o777);
+    const fresh = `${path}.${randomUUID()}.tmp`;
+    await writeFile(fresh, bytes, { mode: 0o600 });
+    await rename(fresh, path);
   }
-  rmSync(fetched, { recursive: true, force: true });
 }

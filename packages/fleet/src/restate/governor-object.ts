@@ -64,12 +64,12 @@ export function governorName(service: string): string {
 
 /** The same from outside, over HTTP. */
 export function openKeeper(api: RestateApi, service: string, key: string): SharedKeeper & LimitsDesk {
-  const ask = async (handler: string, body: object = {}): Promise<JsonValue> =>
-    await api.call(governorName(service), key, handler, JSON.parse(JSON.stringify(body)) as JsonValue);
+  const ask = async (handler: string, body: object = {}, signal?: AbortSignal): Promise<JsonValue> =>
+    await api.call({ service: governorName(service), key, handler }, JSON.parse(JSON.stringify(body)) as JsonValue, signal);
   const show = async (): Promise<SharedLimits> => (await ask("show")) as unknown as SharedLimits; // what the handler answers
   return {
-    admit: async (request) => (await ask("admit", request)) as unknown as Admission,
-    ended: async (end) => void (await ask("ended", end)),
+    admit: async (request, signal) => (await ask("admit", request, signal)) as unknown as Admission,
+    ended: async (end, signal) => void (await ask("ended", end, signal)),
     throttled: async (told) => void (await ask("throttled", told)),
     told: async (told) => void (await ask("told", told)),
     isLimited: async () => isLimited(await show()),

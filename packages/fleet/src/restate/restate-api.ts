@@ -19,18 +19,33 @@ export const asksPrefix = "asks:";
 
 export type AskedRow = { readonly runId: string; readonly name: string; readonly asks: JsonValue };
 
+/** A handler of an object. */
+export type Target = { readonly service: string; readonly key: string; readonly handler: string };
+
+type Asking = {
+  readonly passed?: readonly number[];
+  readonly method?: string;
+  readonly signal?: AbortSignal | undefined;
+};
+
 export type InvocationRow = { readonly id: string; readonly key: string; readonly status: string; readonly attempts: number };
 
 export type DeploymentRow = { readonly id: string; readonly endpoint: string; readonly runs: number };
 
-/** The engine's HTTP interface. An engine that is being started again is waited for: `patienceMs` in all. */
+/**
+ * The engine's HTTP interface. An engine that does not answer is waited for: `patienceMs` in all, or, where somebody may end the waiting by a
+ * signal, as long as it takes. `onAway` is told of long waiting.
+ */
 export class RestateApi {
   readonly #address: RestateAddress;
   readonly #patienceMs: number;
+  readonly #onAway: (line: string) => void;
+  #isAway = false;
 
-  constructor({ ingress, admin }: RestateAddress, patienceMs = 60_000) {
+  constructor({ ingress, admin }: RestateAddress, patienceMs = 60_000, onAway: (line: string) => void = () => {}) {
     this.#address = { ingress: ingress.replace(/\/+$/, ""), admin: admin.replace(/\/+$/, "") };
     this.#patienceMs = patienceMs;
+    this.#onAway = onAway;
   }
 
   /** Lets the engine look at what a worker offers. One that is known at this address is looked at again. */
@@ -40,12 +55,15 @@ export class RestateApi {
   }
 
   /** Starts a run, or finds that it was started. */
-  async send(service: string, key: string, body: JsonValue): Promise<void> {
-    await this.#ask("ingress", `/${service}/${encodeURIComponent(key)}/run/send`, body, [409]);
+  async send(service: string, key: string, body: JsonValue, signal?: AbortSignal | undefined): Promise<void> {
+    const path = `/${service}/${encodeURIComponent(key)}/run/send`;
+    await this.#text("ingress", path, body, { passed: [409], method: "POST", signal });
   }
 
-  async call(service: string, key: string, handler: string, body: JsonValue): Promise<JsonValue> {
-    return await this.#json("ingress", `/${service}/${encodeURIComponent(key)}/${handler}`, body);
+  async call(target: Target, body: JsonValue, signal?: AbortSignal | undefined): Promise<JsonValue> {
+    const path = `/${target.service}/${encodeURIComponent(target.key)}/${target.handler}`;
+    const text = await this.#text("ingress", path, body, { method: "POST", signal });
+    return (text === "" ? {} : JSON.parse(text)) as JsonValue; // what the handler answers
   }
 
   /** What a run ended with, once it has. */
@@ -147,9 +165,10 @@ export class RestateApi {
     door: keyof RestateAddress,
     path: string,
     body: JsonValue | undefined,
-    { passed = [], method = "GET", signal }: { passed?: readonly number[]; method?: string; signal?: AbortSignal } = {},
+    { passed = [], method = "GET", signal }: Asking = {},
   ): Promise<string> {
-    const until = Date.now() + this.#patienceMs;
+    const begunAt = Date.now();
+    const isOver = (): boolean => Date.now() - begunAt > this.#patienceMs;
     for (let attempt = 1; ; attempt++) {
       try {
         const response = await fetch(`${this.#address[door]}${path}`, {
@@ -159,18 +178,30 @@ export class RestateApi {
           ...(signal && { signal }),
         });
         const text = await response.text();
-        if (response.ok || passed.includes(response.status)) return text;
+        const { status } = response;
+        if (status < 500 && status !== 429) this.#isAway = false;
+        if (response.ok || passed.includes(status)) return text;
         const shown = `The engine answered ${response.status} to ${method} ${path.split("?")[0]}: ${text.slice(0, 300)}`;
-        if (response.status < 500 && response.status !== 429) throw new EngineFailed(shown, { status: response.status });
-        if (Date.now() > until) throw new EngineFailed(shown, { status: response.status });
+        const isLater = [429, 502, 503, 504].includes(status);
+        if ((status < 500 && !isLater) || (isOver() && !(signal && isLater))) throw new EngineFailed(shown, { status });
       } catch (error) {
         if (error instanceof EngineFailed || signal?.aborted) throw error;
-        if (Date.now() > until) throw new EngineFailed(`The engine at ${this.#address[door]} does not answer`, { cause: error });
+        if (isOver() && !signal) throw new EngineFailed(`The engine at ${this.#address[door]} does not answer`, { cause: error });
       }
-      await delay(Math.min(1_000, 50 * 2 ** attempt));
+      if (Date.now() - begunAt > longMs) this.#away(door);
+      await delay(Math.min(1_000, 50 * 2 ** attempt), undefined, { signal });
     }
   }
+
+  #away(door: keyof RestateAddress): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#onAway(`The engine at ${this.#address[door]} does not answer; it is waited for`);
+  }
 }
+
+/** Waiting for so long is worth a word. */
+const longMs = 10_000;
 
 async function troubleOf(door: keyof RestateAddress, address: string, path: string): Promise<string | undefined> {
   try {

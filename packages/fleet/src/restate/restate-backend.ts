@@ -9,6 +9,8 @@ export type RestateBackendOptions = RestateAddress & {
   /** Whose runs they are: a tenant may have a limit of its own. */
   readonly tenant?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Told when the engine has not answered for long; it is waited for. */
+  readonly onAway?: ((line: string) => void) | undefined;
 };
 
 /** Runs in the workers of an engine. Closing it leaves them running: whoever asks for one again joins it. */
@@ -18,20 +20,22 @@ export function createRestateBackend({
   service = defaultService,
   tenant,
   signal,
+  onAway,
 }: RestateBackendOptions): DurableBackend {
-  const api = new RestateApi({ ingress, admin });
+  const api = new RestateApi({ ingress, admin }, undefined, onAway);
   const leaving = new AbortController();
   const waiting = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
   return {
     async run(run, runId, input) {
-      await api.send(service, runId, { run: run.name, input, ...(tenant !== undefined && { tenant }) });
+      await api.send(service, runId, { run: run.name, input, ...(tenant !== undefined && { tenant }) }, waiting);
       const ended = (await api.attach(service, runId, waiting)) as unknown as Ended; // what the worker's handler answers
       if (ended.type === "ended") return ended.value as never; // the type is the caller's promise
       if (ended.failure.name === "RunCancelled") throw new RunCancelled(runId);
       throw new StepFailed(ended.failure);
     },
     async answer(runId, name, approval) {
-      await api.call(service, runId, "answer", { name, approval: { ...approval, value: approval.value ?? null } });
+      const answer = { name, approval: { ...approval, value: approval.value ?? null } };
+      await api.call({ service, key: runId, handler: "answer" }, answer);
     },
     async cancel(runId) {
       await api.cancel(service, runId);

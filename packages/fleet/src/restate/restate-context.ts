@@ -39,6 +39,7 @@ export type ContextGround = {
 /** The durable interface on one of the engine's workflows. */
 export class RestateContext implements DurableContext {
   readonly runId: string;
+  readonly signal: AbortSignal;
   readonly #engine: WorkflowContext;
   readonly #ground: ContextGround;
   readonly #ending = new AbortController();
@@ -49,10 +50,7 @@ export class RestateContext implements DurableContext {
     this.#engine = engine;
     this.#ground = ground;
     this.runId = ground.runId;
-  }
-
-  get signal(): AbortSignal {
-    return AbortSignal.any([this.#ground.leaving, this.#ending.signal, this.#engine.request().attemptCompletedSignal]);
+    this.signal = AbortSignal.any([ground.leaving, this.#ending.signal, engine.request().attemptCompletedSignal]);
   }
 
   /** The first thing of a run. */

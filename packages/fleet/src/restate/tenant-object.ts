@@ -36,5 +36,5 @@ export async function limitTenantOf(
   service: string,
   { tenant, concurrency }: { tenant: string; concurrency: number | null },
 ): Promise<void> {
-  await api.call(tenantsName(service), tenant, "limit", { concurrency });
+  await api.call({ service: tenantsName(service), key: tenant, handler: "limit" }, { concurrency });
 }

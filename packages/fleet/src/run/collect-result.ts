@@ -22,12 +22,14 @@ export type Collecting = Prices & {
   /** Where the trajectory goes. */
   readonly folder: string;
   readonly name: string;
+  /** The trajectory waits for the disk. */
+  readonly isLasting: boolean;
 };
 
 /** The line of results.jsonl and the trajectory, both made of the journal alone: the same whoever makes them, however often. */
 export async function collectResult(
   run: RunFacts,
-  { events, priceOf, catalogOverride, env, folder, name }: Collecting,
+  { events, priceOf, catalogOverride, env, folder, name, isLasting }: Collecting,
 ): Promise<TaskResult> {
   const { unit, sessionId, check } = run;
   const past = lookBack(events, { isFree: unit.task.schema === undefined });
@@ -36,7 +38,7 @@ export async function collectResult(
   const document = toTrajectoryDocument(events, { priceOf, stem: name });
   if (document) {
     makeFolder(join(folder, "trajectories"), 0o777);
-    writeDocument(join(folder, "trajectories", `${name}.json`), document);
+    writeDocument(join(folder, "trajectories", `${name}.json`), document, { isLasting });
   }
   const calls = events.filter((event) => event.type === "message.ended" || event.type === "side-call.ended");
   const ends = events.filter((event) => event.type === "turn.ended" && event.taskId === undefined) as AgentEvent<"turn.ended">[];

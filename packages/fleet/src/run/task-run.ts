@@ -23,6 +23,8 @@ export type TaskRunGround = {
   readonly governing: Governing;
   /** Where trajectories and patches go. */
   readonly folder: string;
+  /** The folder is a copy of what another place keeps: nothing in it waits for the disk. */
+  readonly isCopy?: boolean | undefined;
   /** Variables of checks: without the keys of models. */
   readonly env: Readonly<Record<string, string>>;
   /** Folders of their own are kept after the run, to be looked at. */
@@ -90,7 +92,9 @@ async function runTask(ground: TaskRunGround, context: DurableContext, input: Ta
   return await context.step("collect", async () => {
     const facts = { unit, attempt, sessionId: name, startedAt, check: checked };
     const { priceOf, catalogOverride } = ground.governing;
-    const result = await collectResult(facts, { events, priceOf, catalogOverride, env: ground.env, folder: ground.folder, name });
+    const { env, folder, isCopy = false } = ground;
+    const how = { events, priceOf, catalogOverride, env, folder, name, isLasting: !isCopy };
+    const result = await collectResult(facts, how);
     if (prepared.own && !ground.keepsWorkspaces) ground.workspaces.remove(name);
     return result;
   });

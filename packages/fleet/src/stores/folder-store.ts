@@ -15,17 +15,9 @@ export function openFolderStore(folder: string): ObjectStore {
     async put(key, bytes) {
       const path = pathOf(key);
       const written = join(incoming, randomUUID());
-      makeFolder(incoming);
       try {
-        const file = await open(written, "wx", 0o600);
-        try {
-          await file.writeFile(bytes);
-          await file.datasync();
-        } finally {
-          await file.close();
-        }
-        makeFolder(dirname(path));
-        await rename(written, path);
+        await withFolder(incoming, () => writeToDisk(written, bytes));
+        await withFolder(dirname(path), () => rename(written, path));
       } catch (error) {
         await rm(written, { force: true });
         throw error;
@@ -43,6 +35,27 @@ export function openFolderStore(folder: string): ObjectStore {
     remove: (key) => rm(pathOf(key), { force: true }),
     close: async () => {},
   };
+}
+
+async function writeToDisk(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The folder is mostly there. */
+async function withFolder(folder: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (Object(error).code !== "ENOENT") throw error;
+    makeFolder(folder);
+    await act();
+  }
 }
 
 /** An object may be called like the folder of others. */

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
-import { open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { makeFolder } from "@outrider/runtime/host";
 import { type ObjectStore, StoreFailed, toKeyPart } from "./object-store.ts";
 import { restoreTree, type SavedTree, saveTree } from "./saved-tree.ts";
@@ -16,64 +17,108 @@ export type RunPlace = {
   readonly gitFolder: string;
 };
 
-/** A run as it was after a step. Saved under a name that is never used again: which one counts is for the engine to say. */
+/** Bytes of a file: in the object of this name, so many from `at` on. */
+type Piece = { readonly in: string; readonly at: number; readonly bytes: number };
+
+type SavedFile = { readonly bytes: number; readonly pieces: readonly Piece[] };
+
+/**
+ * A run as it was after a step: one object, which begins with this as a line of JSON. What was new is behind that line, the rest in the objects
+ * of earlier steps.
+ */
 export type SavedRun = {
-  readonly version: 1;
-  readonly files: Readonly<Record<string, { readonly bytes: number; readonly pieces: readonly string[] }>>;
+  readonly version: 2;
+  readonly files: Readonly<Record<string, SavedFile>>;
   readonly tree?: SavedTree | undefined;
 };
+
+/** Saved under a key that is never used again: which one counts is for the engine to say. */
+export type KeptRun = { readonly key: string; readonly saved: SavedRun };
+
+/** What the store has already; without a key where that is not in one object. */
+export type KnownRun = { readonly key: string | undefined; readonly saved: SavedRun };
 
 /** So many pieces of a file become one again. */
 const maxPieces = 64;
 
-/** Only what has changed since `before` travels. Answers the key under which it is found again. */
+/**
+ * Only what has changed since `before` travels. Answers where it is found again: where nothing has changed that is `before`, and undefined while
+ * there is nothing at all. `name` is a key within the run; any new one when absent.
+ */
 export async function saveRun(
   store: ObjectStore,
   place: RunPlace,
-  before?: SavedRun | undefined,
-): Promise<{ key: string; saved: SavedRun }> {
+  before?: KnownRun | undefined,
+  name: string = `saved-${randomUUID()}`,
+): Promise<KeptRun | undefined> {
   const prefix = prefixOf(place.runId);
-  const files: Record<string, { bytes: number; pieces: readonly string[] }> = {};
-  for (const name of await filesOf(place.journalFolder)) {
-    const known = before?.files[name];
-    const { size } = await stat(join(place.journalFolder, name));
-    if (known && known.bytes === size) {
-      files[name] = known;
+  const known = before?.saved.files ?? {};
+  const added: Buffer[] = [];
+  let at = 0;
+  const files: Record<string, SavedFile> = {};
+  for (const file of filesOf(place.journalFolder)) {
+    const old = known[file];
+    const path = join(place.journalFolder, file);
+    const { size } = statSync(path);
+    if (old?.bytes === size) {
+      files[file] = old;
       continue;
     }
-    const grows = known !== undefined && known.bytes < size && known.pieces.length < maxPieces;
-    const from = grows ? known.bytes : 0;
-    const piece = await readFrom(join(place.journalFolder, name), from, size);
-    const key = `${prefix}/files/${createHash("sha256").update(piece).digest("hex")}`;
-    await store.put(key, piece);
-    files[name] = { bytes: size, pieces: grows ? [...known.pieces, key] : [key] };
+    const grows = old !== undefined && old.bytes < size && old.pieces.length < maxPieces;
+    const piece = readFrom(path, grows ? old.bytes : 0, size);
+    const own = { in: name, at, bytes: piece.length };
+    files[file] = { bytes: size, pieces: grows ? [...old.pieces, own] : [own] };
+    added.push(piece);
+    at += piece.length;
   }
   const { tree, gitFolder } = place;
-  const saved: SavedRun = {
-    version: 1,
-    files,
-    ...(tree !== undefined && { tree: await saveTree({ store, prefix, tree, gitFolder }, before?.tree) }),
-  };
-  const key = `${prefix}/saved/${randomUUID()}`;
-  await store.put(key, Buffer.from(JSON.stringify(saved)));
+  const savedTree = tree === undefined ? undefined : await saveTree({ store, prefix, tree, gitFolder }, before?.saved.tree);
+  const isSame =
+    added.length === 0 && Object.keys(known).length === Object.keys(files).length && savedTree === before?.saved.tree;
+  if (isSame && before === undefined) return undefined;
+  if (isSame && before?.key !== undefined) return { key: before.key, saved: before.saved };
+  const saved: SavedRun = { version: 2, files, ...(savedTree && { tree: savedTree }) };
+  const key = `${prefix}/${name}`;
+  await store.put(key, Buffer.concat([Buffer.from(`${JSON.stringify(saved)}\n`), ...added]));
   return { key, saved };
 }
 
 /** Makes this machine's folders what they were. What another attempt left here gives way. */
-export async function restoreRun(store: ObjectStore, place: RunPlace, key: string): Promise<SavedRun> {
-  const saved = parseSaved(await fetched(store, key), key);
-  await rm(place.journalFolder, { recursive: true, force: true });
-  makeFolder(place.journalFolder);
-  for (const [name, { bytes, pieces }] of Object.entries(saved.files)) {
-    const whole = Buffer.concat(await Promise.all(pieces.map((piece) => fetched(store, piece))));
-    if (whole.length !== bytes) throw new StoreFailed(`${name} of ${key} is not as long as it was`);
-    const path = join(place.journalFolder, ...name.split("/"));
+export async function restoreRun(store: ObjectStore, place: RunPlace, key: string): Promise<KeptRun> {
+  const { journalFolder, tree, gitFolder, runId } = place;
+  await rm(journalFolder, { recursive: true, force: true });
+  makeFolder(journalFolder);
+  const { saved, contents } = await readRun(store, runId, key);
+  for (const [name, whole] of contents) {
+    const path = join(journalFolder, ...name.split("/"));
     makeFolder(dirname(path));
     await writeFile(path, whole, { mode: 0o600 });
   }
-  const { tree, gitFolder } = place;
-  if (tree !== undefined && saved.tree) await restoreTree({ store, prefix: prefixOf(place.runId), tree, gitFolder }, saved.tree);
-  return saved;
+  if (tree !== undefined && saved.tree) await restoreTree({ store, prefix: prefixOf(runId), tree, gitFolder }, saved.tree);
+  return { key, saved };
+}
+
+/** Its files by their names, without writing them anywhere. */
+export async function readRun(
+  store: ObjectStore,
+  runId: string,
+  key: string,
+): Promise<{ saved: SavedRun; contents: ReadonlyMap<string, Buffer> }> {
+  const prefix = prefixOf(runId);
+  const top = await fetched(store, key);
+  const saved = parseSaved(top, key);
+  const own = key.slice(prefix.length + 1);
+  const names = new Set(Object.values(saved.files).flatMap(({ pieces }) => pieces.map((piece) => piece.in)));
+  names.delete(own);
+  const objects = new Map([[own, top]]);
+  await Promise.all([...names].map(async (name) => void objects.set(name, await fetched(store, `${prefix}/${name}`))));
+  const contents = new Map<string, Buffer>();
+  for (const [name, { bytes, pieces }] of Object.entries(saved.files)) {
+    const whole = Buffer.concat(pieces.map((piece) => cut(objects.get(piece.in) ?? Buffer.alloc(0), piece)));
+    if (whole.length !== bytes) throw new StoreFailed(`${name} of ${key} is not as long as it was`);
+    contents.set(name, whole);
+  }
+  return { saved, contents };
 }
 
 /** Everything that was ever saved of it. */
@@ -85,35 +130,46 @@ export function prefixOf(runId: string): string {
   return `runs/${runId.split("/").map(toKeyPart).join("~")}`;
 }
 
-async function fetched(store: ObjectStore, key: string): Promise<Uint8Array> {
+async function fetched(store: ObjectStore, key: string): Promise<Buffer> {
   const bytes = await store.get(key);
   if (!bytes) throw new StoreFailed(`${key} is missing in the ${store.place}`);
-  return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function parseSaved(bytes: Uint8Array, key: string): SavedRun {
-  const saved = JSON.parse(Buffer.from(bytes).toString()) as SavedRun; // of our own writing, of this or a later version
-  if (saved.version === 1) return saved;
-  throw new StoreFailed(`${key} is of a later version of outrider`);
+function parseSaved(object: Buffer, key: string): SavedRun {
+  const saved = JSON.parse(object.toString("utf8", 0, bodyOf(object))) as SavedRun; // of our own writing, of this or another version
+  if (saved.version === 2) return saved;
+  throw new StoreFailed(`${key} is of another version of outrider`);
 }
 
-/** Locks belong to this machine, and what is half written is nobody's yet. */
-async function filesOf(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && !/\.(?:lock|tmp)\b/.test(entry.name) && entry.name !== "index.json")
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
+function cut(object: Buffer, { at, bytes }: Piece): Buffer {
+  const from = bodyOf(object) + at;
+  return object.subarray(from, from + bytes);
+}
+
+/** Behind the line of JSON. */
+function bodyOf(object: Buffer): number {
+  return object.indexOf(10) + 1;
+}
+
+/** Locks belong to this machine, and what is half written is nobody's yet. Synchronous: a few names, which the system has in memory. */
+function filesOf(folder: string, within = ""): string[] {
+  return readdirSync(join(folder, within), { withFileTypes: true })
+    .flatMap((entry) => {
+      const name = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) return filesOf(folder, name);
+      return entry.isFile() && !/\.(?:lock|tmp)\b/.test(entry.name) && entry.name !== "index.json" ? [name] : [];
+    })
     .sort();
 }
 
-async function readFrom(path: string, from: number, to: number): Promise<Buffer> {
-  if (from === 0) return (await readFile(path)).subarray(0, to);
-  const file = await open(path, "r");
+function readFrom(path: string, from: number, to: number): Buffer {
+  if (from === 0) return readFileSync(path).subarray(0, to);
+  const file = openSync(path, "r");
   try {
     const bytes = Buffer.alloc(to - from);
-    const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
-    return bytes.subarray(0, bytesRead);
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from));
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
