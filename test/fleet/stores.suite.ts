@@ -132,7 +132,9 @@ async function moveRun(store: ObjectStore, other: ObjectStore): Promise<void> {
   // What the agent writes into the checkout's configuration is never run by us.
   writeFileSync(join(here.tree, ".gitattributes"), "* filter=evil\n");
   execFileSync("git", ["-C", here.tree, "config", "filter.evil.clean", `touch ${join(here.tree, "..", "evil")}; cat`]);
-  assert.equal(await saveRun(store, { ...here, journalFolder: machine("new").journalFolder, tree: undefined }), undefined);
+  const nothing = machine("nothing").journalFolder;
+  mkdirSync(nothing);
+  assert.equal(await saveRun(store, { ...here, journalFolder: nothing, tree: undefined }), undefined);
   const first = await saveRun(store, here);
   assert.ok(first);
   writeFileSync(join(here.journalFolder, "s.jsonl"), "one\ntwo\n");
