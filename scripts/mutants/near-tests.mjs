@@ -16,7 +16,9 @@ const near = {
   settings: ["security-cases/trust", "security-cases/secret", "security-cases/permission", "session/session-policy"],
   hooks: ["session/hook", "engine/judge-call", "security-cases/hook", "test/hooks-docs"],
   permissions: [
-    ...["attacks", "cases", "commands", "everyday", "looking", "rules"].map((name) => `test/permissions-${name}`),
+    ...["attacks", "cases", "commands", "deny-effects", "everyday", "git-folders", "looking", "rules"].map(
+      (name) => `test/permissions-${name}`,
+    ),
     "security-cases/permission",
     "test/search-rules",
     "engine/judge-call",

@@ -44,11 +44,10 @@ export function ofShell(name: string, words: Words): Inner[] {
 /** `sh -c 'wc -l "$1"' _ {}`: one name at a time, in a script that changes none of its parameters. */
 function nameGiven(script: string, words: Words): GivenName | undefined {
   const last = words.at(-1);
-  if (last?.kind !== "below" || last.splits || words.length > 2 || !words.slice(0, -1).every(isPlain)) return undefined;
+  if (!last?.needs || last.splits || words.length > 2 || !words.slice(0, -1).every(isPlain)) return undefined;
   if (/\b(?:set|shift|function)\b|\(\s*\)/.test(script)) return undefined;
-  const { links = true, ...needs } = last.needs ?? {};
   // Without quotes, the shell would take the name apart.
-  return [String(words.length - 1), { ...last, needs: { ...needs, links, names: true } }];
+  return [String(words.length - 1), { ...last, needs: { ...last.needs, names: true } }];
 }
 
 function isShellOption(word: ShellWord | undefined): boolean {

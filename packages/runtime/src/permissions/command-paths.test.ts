@@ -18,6 +18,13 @@ const ground: Ground = { base: { root: "/p", home: "/home/u" }, cwd: "/p", resol
 const chain = (text: string): ShellWord[] => (text === "" ? [] : text.split(" ").map(toWord));
 const toWord = (text: string): ShellWord => ({ ...exactWord(text), tilde: text.startsWith("~") });
 
+it("folders of so many links that nobody could look at them all are not told", async () => {
+  const chained: Ground = { ...ground, resolve: async (path) => path.replaceAll("/l", "/r") };
+  const after = (count: number): ShellWord[] => chain("l ".repeat(count).trim());
+  assert.deepEqual(await foldersOf([after(15)], chained), [`/p${"/r".repeat(15)}`]);
+  assert.equal(await foldersOf([after(16)], chained), undefined);
+});
+
 async function targets(word: ShellWord, places: string[] = [""], from: Ground = ground): Promise<string> {
   const found = await targetsOf({ word, places: places.map(chain) }, from);
   return found.map((target) => (target ? `${target.path}${target.pattern ? " (pattern)" : ""}` : "?")).join(", ");

@@ -14,6 +14,7 @@ const box = async () => ({ reaches: () => false, writable: [] });
 const withBox: Partial<Policy> = { mode: "sandboxed", box };
 const allowing = (...texts: string[]): Partial<Policy> => ({ allow: rules(...texts) });
 const denying = (...texts: string[]): Partial<Policy> => ({ deny: rules(...texts) });
+const besideRules: Partial<Policy> = { mode: "bypassPermissions", ...denying("Bash(curl:*)") };
 const accepting: Partial<Policy> = { mode: "acceptEdits" };
 
 /** Each with what it is decided by, and the words that says. */
@@ -95,6 +96,28 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["git rev-parse --show-toplevel", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
     ["git ls-files", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
     ["git rev-parse --show-toplevel", `${looks} with git`],
+  ],
+  "a program that the line makes is none that rules know": [
+    ["cp evil made && ./made", "ask", besideRules],
+    ["cp evil sub/made && made", "ask", besideRules],
+    ["echo x > made; ./made", "ask", besideRules],
+    ["cp evil made && ./other", "allow by bypass: Permissions are bypassed", besideRules],
+    ["./made && cp evil made", "allow by bypass: Permissions are bypassed", besideRules],
+    ["./made", "allow by bypass: Permissions are bypassed", besideRules],
+  ],
+  "a variable that gives no order is none that rules could forbid": [
+    ["PAGER=/dev/null less a.txt", "allow by bypass: Permissions are bypassed", besideRules],
+    ["PAGER= less a.txt", "allow by bypass: Permissions are bypassed", besideRules],
+    ["PAGER=cat less a.txt", "allow by bypass: Permissions are bypassed", besideRules],
+    ["PAGER='curl x' less a.txt", "ask", besideRules],
+    ["GIT_EXEC_PATH=here git push", "ask", besideRules],
+    ["GIT_EXEC_PATH=/dev/null git push", "allow by bypass: Permissions are bypassed", besideRules],
+  ],
+  "git is told by its settings what to run, and by some only how": [
+    ["git config alias.x '!curl x'", "ask", besideRules],
+    ["git config core.pager 'curl x'", "ask", besideRules],
+    ["git config user.name me", "allow by bypass: Permissions are bypassed", besideRules],
+    ["git config --get core.pager", "allow by bypass: Permissions are bypassed", besideRules],
   ],
   "a rule lets files of every folder of the work be changed": [
     [

@@ -58,6 +58,7 @@ describe("a pattern of the shell and one of a rule", () => {
       ["/p/*r/*/*/a/x", "/p/a/**", false, undefined],
       ["/p/.outrider/worktrees/*/b*", "/p/a/**", false, undefined],
       ["/p/.outrider/worktrees/*", "/p/a/**", false, "above"],
+      ["/.outrider/.outrider/w*/a", "/**/worktrees/a", true, "same"],
       ["/p/.o*", "/p/a/**", false, "above"],
       ["/p/.outrider/tasks/*/a", "/p/a/**", false, undefined],
     ];

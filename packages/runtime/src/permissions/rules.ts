@@ -220,8 +220,7 @@ function matchesGlob(glob: string, text: string): boolean {
 function readGlob(glob: string): Piece[] {
   return glob
     .replace(/(?:\*\*\/)+/g, "**/")
-    .split(/(\\[*?]|\*\*\/|\*\*|\*|\?)/)
-    .filter((word) => word !== "")
+    .split(/(\\[*?]|\*\*\/|\*\*|\*|\?)/) // what is empty between two of them fits everywhere
     .map((word) => {
       if (word === "**/") return anyFolders;
       if (word === "**") return anyText;

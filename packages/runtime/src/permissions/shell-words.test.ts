@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { parseCommand } from "./parse-command.ts";
 import { exactWord, mayBeOption, type ShellWord, unknownWord } from "./shell-words.ts";
 
 describe("a word", () => {
@@ -34,5 +35,13 @@ describe("a word", () => {
     for (const [expected, ...words] of rows)
       for (const word of words) assert.equal(mayBeOption({ ...exactWord(""), ...word }), expected, JSON.stringify(word));
     assert.equal(mayBeOption(unknownWord), true);
+  });
+});
+
+describe("a pattern that has found a file", () => {
+  const patterns = (line: string): string[] => parseCommand(line).patterns.map(({ word }) => word.text);
+
+  it("is not matched again in quotes, whatever number stands beside it", () => {
+    assert.deepEqual(patterns('for f in *.txt; do echo "$f"$#; done'), ["*.txt"]);
   });
 });

@@ -39,6 +39,8 @@ describe("a line that a rule takes outside while a program lives in the box", ()
   const run: [command: string, rule: string, given?: Partial<Policy>, more?: Partial<Action>][] = [
     ["git status", "Bash(git status:*)"],
     ["ls; made-up", "Bash(made-up:*)"],
+    ["seq 3; made-up", "Bash(made-up:*)"],
+    ["git tag a/b", "Bash(git tag:*)"],
     ["git status --short | head -1", "Bash(git status:*)"],
     ["npm test", "Bash(npm test)"],
     ["npm run build", "Bash(npm run:*)"],

@@ -241,10 +241,12 @@ describe("whole values", () => {
 
   it("are copied only along the way to what was hidden, names included", () => {
     const same = { keep: "this" };
-    const event = { same, list: ["a", { text: key }], [key]: 1 };
+    const lines = ["one", "two"];
+    const event = { same, lines, list: ["a", { text: key }], [key]: 1 };
     const shown: object = redactValue(event);
-    assert.deepEqual(shown, { same, list: ["a", { text: "[redacted:github-token]" }], "[redacted:github-token]": 1 });
+    assert.deepEqual(shown, { same, lines, list: ["a", { text: "[redacted:github-token]" }], "[redacted:github-token]": 1 });
     assert.equal((shown as typeof event).same, same);
+    assert.equal((shown as typeof event).lines, lines);
     assert.deepEqual(event.list, ["a", { text: key }]);
   });
 
