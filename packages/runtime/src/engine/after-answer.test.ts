@@ -47,6 +47,22 @@ describe("what follows an answer without calls", () => {
     assert.equal(closing, 30);
   });
 
+  it("says which of the two limits it was", () => {
+    const [one, all] = [new Said(), new Said()];
+    assert.throws(
+      () => {
+        for (let count = 0; count < 100; count++) afterAnswer(answer("length"), one);
+      },
+      { message: "The answer was still cut off by the output limit after 3 continuations" },
+    );
+    assert.throws(
+      () => {
+        for (let count = 0; count < 100; count++, all.closeAnswer()) afterAnswer(answer("length"), all);
+      },
+      { message: "Answers were cut off by the output limit 30 times in one turn" },
+    );
+  });
+
   it("is twenty pauses", () => {
     assert.equal(
       timesUntil("provider-protocol", (said) => afterAnswer(answer("paused"), said)),

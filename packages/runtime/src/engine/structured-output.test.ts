@@ -112,6 +112,12 @@ describe("an answer by schema", () => {
     });
   }
 
+  it("stands once it fits, whatever else the same message tries", async () => {
+    const tries = Array.from({ length: 5 }, () => ({ name: "StructuredOutput", input: { age: "?" } }));
+    const { outcome } = await answer(person, [{ calls: [{ name: "StructuredOutput", input: { name: "Ada" } }, ...tries] }]);
+    assert.deepEqual(outcome, { type: "completed", text: '{"name":"Ada"}', structured: { name: "Ada" } });
+  });
+
   it("is given up when the model only talks", async () => {
     const { outcome, requests } = await answer(person, [{ text: "Ada." }, { text: "Ada!" }, { text: "ADA" }]);
     assert.match(lastText(requests[1]), /calling the StructuredOutput tool/);
@@ -174,6 +180,19 @@ describe("a schema that is no plain object", () => {
       assert.deepEqual([requests.length, offered(requests[0])?.["type"]], [2, "object"]);
     });
   }
+
+  it("is wrapped with its references, and words that look like one stay as they are", async () => {
+    const list: JsonObject = {
+      type: "array",
+      description: "#/1: names",
+      items: { $ref: "#/$defs/name" },
+      $defs: { name: { type: "string" } },
+    };
+    const { outcome, requests } = await answer(list, [call({ value: ["Ada"] })]);
+    const value = { type: "array", description: "#/1: names", items: { type: "string" } };
+    assert.deepEqual(offered(requests[0])?.["properties"], { value });
+    assert.equal(outcome.type, "completed");
+  });
 
   it("is called one where only its type is missing", async () => {
     const { requests } = await answer({ properties: { a: {} } }, [call({ a: 1 })]);
