@@ -15,9 +15,10 @@ globalThis.$mutant = (id) => {
   return true;
 };
 
-/** The tests that come now are those of this file. */
+/** The tests that come now are those of this file, and so are the hooks that stand in no suite. */
 export function enterFile(path) {
   file = path;
+  suites.splice(0, suites.length, newSuite());
 }
 
 export function describe(_name, ...rest) {

@@ -63,6 +63,24 @@ describe("the lines of a fork", () => {
     }
   });
 
+  it("may be as long as what is written at once, and a little longer", async () => {
+    const id = "a-much-longer-id-than-the-other";
+    for (const spare of [0, 20, 40, 60, 80]) {
+      const journal = await fresh().open(`long-${spare}`);
+      const [start] = events;
+      const long = (seq: number, length: number): object => ({
+        ...envelope(seq),
+        type: "warning.raised",
+        message: "x".repeat(length),
+      });
+      const own = [start, long(2, 1_000), long(3, 2 ** 19), long(4, 2 ** 19 - 1_800 + spare), long(5, 9)];
+      await journal.append(own.map((event) => ({ ...event, sessionId: `long-${spare}` }) as AgentEvent));
+      await journal.close();
+      await fresh().fork(`long-${spare}`, `${id}-${spare}`);
+      assert.equal((await fresh().read(`${id}-${spare}`)).length, 5);
+    }
+  });
+
   it("are gone on with after the last of them", async () => {
     await write("s2");
     const store = fresh();

@@ -62,6 +62,31 @@ describe("appending to a log", () => {
     await writer.close();
   });
 
+  it("takes nothing that waited behind what the disk could not keep", async () => {
+    const disk = openDisk();
+    const { folder, store } = storeOn(disk, "always");
+    const writer = await store.open("s1");
+    await writer.append([warning(1)]);
+    disk.syncError = "EIO";
+    const { sync } = disk;
+    disk.sync = async (file) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await sync(file).finally(() => {
+        disk.syncError = undefined;
+      });
+    };
+    const settled = (seq: number): Promise<unknown> =>
+      writer.append([warning(seq)]).then(
+        () => "kept",
+        () => "refused",
+      );
+    const first = settled(2);
+    await Promise.resolve(); // the first is being written
+    assert.deepEqual(await Promise.all([first, settled(3)]), ["refused", "refused"]);
+    await writer.close().catch(() => {});
+    assert.ok(!readFileSync(join(folder, "s1.jsonl"), "utf8").includes(`"seq":3`));
+  });
+
   it("says at its end that the disk could not keep what was taken, unless somebody was told", async () => {
     const disk = openDisk();
     const { store } = storeOn(disk, "batch");

@@ -68,6 +68,33 @@ describe("opening a log", () => {
     }
   });
 
+  it("names three places with garbage, and counts the others", async () => {
+    const { found, warnings } = await openAfter(lines.map((line) => `x\n${line}`).join(""));
+    assert.deepEqual(found, events);
+    assert.deepEqual([warnings.length, warnings.at(-1)], [4, `The same at ${lines.length - 3} more places of the journal`]);
+  });
+
+  it("takes no other bytes in front for a byte order mark", async () => {
+    for (const bytes of [
+      [0xef, 0xbb, 0x61],
+      [0xef, 0x61, 0xbf],
+      [0x61, 0xbb, 0xbf],
+    ]) {
+      const { found } = await openAfter(Buffer.concat([Buffer.from(bytes), whole]));
+      assert.deepEqual(found, []);
+    }
+  });
+
+  it("leaves no file open", async () => {
+    if (process.platform !== "linux") return;
+    writeFileSync(path, whole);
+    const files = (): number => readdirSync("/proc/self/fd").length;
+    const before = files();
+    for (let times = 0; times < 20; times++) await createFileStore(folder, { sync: "never" }).read("s1");
+    await createFileStore(folder).summaries?.();
+    assert.ok(files() < before + 10);
+  });
+
   it("passes over a line that is too long to be held", async () => {
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
     const hole = 130 * 2 ** 20;

@@ -22,6 +22,13 @@ function prompts(events: Iterable<AgentEvent>): string {
 }
 
 describe("a session as it stands", () => {
+  it("holds what has no number yet", () => {
+    const [prompt, back] = journal(1, -1) as [AgentEvent, AgentEvent<"session.rewound">];
+    const { seq: _, ...unnumbered } = prompt;
+    const steps = [unnumbered, { ...back, to: 0 }];
+    assert.deepEqual(standingEvents(steps), steps);
+  });
+
   it("is all of it when it never went back", () => {
     const stored = toStoredEvents(journal(1, 2, 3));
     assert.equal(prompts(standingEvents(stored)), "1 2 3");

@@ -10,6 +10,13 @@ describe("the summary of a session", () => {
   const named = event({ type: "session.named", name: "cart" });
   const over = event({ type: "session.ended", reason: "done" });
 
+  it("shows the beginning of a long prompt, with a sign that there is more", () => {
+    const shown = (text: string): string | undefined =>
+      summary(event({ type: "turn.started", input: { role: "user", content: [{ type: "text", text }] } }))?.prompt;
+    const longest = "x".repeat(200);
+    assert.deepEqual([shown(longest), shown(`${longest}y`)], [longest, `${longest.slice(1)}…`]);
+  });
+
   it("says why it ended, until it is used again", () => {
     assert.deepEqual(summary(named, over), {
       id: "s",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Message, ToolResultPart } from "../protocol/content.ts";
+import { type Message, type ToolResultPart, userText } from "../protocol/content.ts";
 import { clearResults, promptAfter, Transcript } from "./transcript.ts";
 
 describe("the prompt of a turn after a compaction", () => {
@@ -46,6 +46,21 @@ describe("old results", () => {
 });
 
 describe("a transcript", () => {
+  it("begins with the summary after a compaction, and with what is kept word for word", () => {
+    const transcript = new Transcript();
+    const envelope = { seq: 1, at: "", sessionId: "s" };
+    transcript.apply({ ...envelope, type: "turn.started", input: userText("go") });
+    const result = { ...compacted(1, undefined), preface: "Before:", summary: "much", kept: '<kept>\nuser: "go"\n</kept>' };
+    const sizes = { compactionId: "c", trigger: "manual", preTokens: 1, durationMs: 1 } as const;
+    transcript.apply({ ...envelope, type: "compaction.ended", ...sizes, result });
+    assert.deepEqual(transcript.messages, [
+      {
+        role: "user",
+        content: [{ type: "text", text: 'Before:\n\n<summary>\nmuch\n</summary>\n\n<kept>\nuser: "go"\n</kept>' }],
+      },
+    ]);
+  });
+
   it("begins without a summary, and takes no result of a call that nobody made", () => {
     const transcript = new Transcript();
     const envelope = { seq: 1, at: "", sessionId: "s" };
