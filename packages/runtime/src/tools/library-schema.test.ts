@@ -19,6 +19,17 @@ describe("a library's schema", () => {
     assert.deepEqual(asked, [{ target: "draft-2020-12" }]);
   });
 
+  it("of the older zod says what other fields there may be", () => {
+    const others = (schema: unknown): unknown =>
+      (toJsonSchema(schema as never) as { additionalProperties?: unknown }).additionalProperties;
+    assert.deepEqual(
+      [z3.object({}), z3.object({}).strict(), z3.object({}).catchall(z3.number()), z3.object({}).catchall(z3.never())].map(
+        others,
+      ),
+      [undefined, false, { type: "number" }, undefined],
+    );
+  });
+
   it("is asked by its own method", () => {
     class Schema {
       readonly #kept = wanted;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ImagePart, TextPart } from "../protocol/content.ts";
-import { limitContent, limitText } from "./output-limit.ts";
+import { limitContent, limitText, tailOf } from "./output-limit.ts";
 
 const text = (value: string): TextPart => ({ type: "text", text: value });
 const image: ImagePart = { type: "image", mediaType: "image/png", data: "AAAA" };
@@ -27,6 +27,12 @@ describe("limitText", () => {
       return limitText(source, 16 * 2 + "… 1000 characters omitted …".length + 2).text.replace(/\n?….*/s, "");
     };
     assert.deepEqual([headOf(13), headOf(14)], [`${"a".repeat(13)}\nbb`, "a".repeat(14)]);
+  });
+
+  it("begins its end with a whole character, and with a line only where that costs less than an eighth", () => {
+    assert.equal(tailOf("\u{1f600}".repeat(10), 3), "\u{1f600}");
+    const lines = (second: number): string => tailOf(`${"a".repeat(40)}\n${"b".repeat(second)}`, 16);
+    assert.deepEqual([lines(10), lines(14)], [`aaaaa\n${"b".repeat(10)}`, "b".repeat(14)]);
   });
 
   it("never exceeds the limit, never splits a character, and counts right, for any text and limit", () => {

@@ -36,6 +36,11 @@ describe("a text", () => {
     assert.match(decoded?.text ?? "", /\u20ac/);
   });
 
+  it("keeps a second byte order mark, also where it is not exact", () => {
+    const bytes = Buffer.concat([Buffer.from("\uFEFF\uFEFFgr\u00fcn "), Buffer.from([0xff])]);
+    assert.equal(decodeText(bytes)?.text, "\uFEFFgr\u00fcn \ufffd");
+  });
+
   it("of UTF-8 with a broken letter stays UTF-8, and is not exact", () => {
     assert.equal(decodeText(Buffer.from("gr\u00fcn \xff", "utf8"))?.exact, true);
     const broken = decodeText(Buffer.concat([Buffer.from("gr\u00fcn "), Uint8Array.of(0xff)]));

@@ -189,6 +189,11 @@ function agreements(): Agreement[] {
     ],
     [
       "says when it is past the last line",
+      { pattern: "needle", path: "src", output_mode: "content", offset: 4 },
+      "There are 4 lines; offset 4 is past their end.",
+    ],
+    [
+      "says when it is far past it",
       { pattern: "needle", path: "src", output_mode: "content", offset: 9 },
       "There are 4 lines; offset 9 is past their end.",
     ],

@@ -13,6 +13,12 @@ describe("what a model is told of the place where a command failed", () => {
     assert.deepEqual(placeNotes({ ...boxed, withheld: ["API_KEY"] }, "2 tests failed"), { where });
   });
 
+  it("in the sandbox: a variable that is not there, by its name alone", () => {
+    const { reason = "" } = placeNotes({ ...boxed, withheld: ["DEPLOY_TO", "OTHER"] }, "bash: DEPLOY_TO: unbound variable");
+    assert.match(reason, /DEPLOY_TO/);
+    assert.doesNotMatch(reason, /OTHER/);
+  });
+
   it("in the sandbox: what looks like the reason, and what would change it", () => {
     const reason = (output: string, more: Partial<PlaceFacts> = {}): string | undefined =>
       placeNotes({ ...boxed, ...more }, output).reason;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { type HostOptions, LiveHost } from "../../../../../test/support/live-host.ts";
+import type { PromptsView } from "./host-notices.ts";
 
 let cwd = "";
 let host: LiveHost | undefined;
@@ -52,6 +53,14 @@ describe("what a host is told beside the conversation", () => {
     await live.result(2);
     await live.frame(() => statesOf(live).at(-1) === "idle", "the end of the work");
     assert.deepEqual(statesOf(live), ["running", "idle"]);
+  });
+
+  it("which of its messages have their result", async () => {
+    const prompts: PromptsView = { look: () => ({ uuids: [], waiting: 0 }) };
+    host = new LiveHost({ cwd, replies: [{ text: "one" }], live: { prompts } });
+    host.say("first", { uuid: "u-1" });
+    await host.result();
+    assert.deepEqual(prompts.look(), { uuids: ["u-1"], waiting: 0 });
   });
 
   it("where each of its messages is, when the message has a name", async () => {
