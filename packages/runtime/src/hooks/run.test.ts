@@ -426,8 +426,8 @@ describe("a hook in the background", () => {
   it("holds the end of a session only until it has ended itself", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const { run, runner } = open(only(bash("true", { async: true })));
-    await run("PreToolUse");
     const before = timers();
+    await run("PreToolUse");
     await runner.close(60_000);
     assert.ok(timers() <= before);
   });
