@@ -325,6 +325,13 @@ describe("a model that is named without its provider", () => {
       { ANTHROPIC_API_KEY: "k" },
       ["openai", "gpt-5.5"],
     ],
+    [
+      "is asked of its maker where the usual provider has no key",
+      "gpt-5.5",
+      { currentProvider: "work", providers: { work: { type: "anthropic", apiKey: "$ENV:GONE" } } },
+      { OPENAI_API_KEY: "k" },
+      ["openai", "gpt-5.5"],
+    ],
     ["stays where it was when its maker's key is not there", "gpt-5.5", {}, { ANTHROPIC_API_KEY: "k" }, ["anthropic", "gpt-5.5"]],
     ["stays with a profile that has an address of its own", "gpt-5.5", gateway, keys, ["anthropic", "gpt-5.5"]],
     ["stays with a router", "sonnet", routed, keys, ["openrouter", "anthropic/claude-sonnet-5.5"]],
@@ -412,6 +419,10 @@ describe("Claude Code's variables", () => {
     const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: slow.url, API_TIMEOUT_MS: "50", ...retryNever };
     await assert.rejects(ask(await load({}, {}, env)), { code: "provider-timeout", message: /within 50 ms/ });
   });
+});
+
+it("a model that is named where no provider is set up wants its maker's key", async () => {
+  await assert.rejects(load({ model: "gpt-5.5" }), { code: "config", message: "OpenAI needs a key: set OPENAI_API_KEY" });
 });
 
 describe("a model behind a name that is nearly a provider's", () => {
