@@ -111,6 +111,17 @@ describe("variables of Claude Code", () => {
       assert.doesNotMatch(sent(await tell({ [name]: "1" })), /PROJECT WORDS/, name);
   });
 
+  it("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD adds the instructions of folders beside the project", async () => {
+    const beside = tempFolder("beside");
+    mkdirSync(join(beside, ".claude/rules"), { recursive: true });
+    writeFileSync(join(beside, "CLAUDE.md"), "OTHER WORDS");
+    writeFileSync(join(beside, ".claude/rules/one.md"), "OTHER RULE");
+    const args = ["--add-dir", beside];
+    const told = await tell({ CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD: "1" }, { args });
+    assert.match(sent(told), /PROJECT WORDS[\s\S]*OTHER WORDS[\s\S]*OTHER RULE/);
+    assert.doesNotMatch(sent(await tell({}, { args })), /OTHER/);
+  });
+
   it("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS leaves no agents", async () => {
     const agents = ({ frames }: Told): unknown => frames.find(({ subtype }) => subtype === "init")?.["agents"];
     assert.notDeepEqual(agents(await tell({})), []);

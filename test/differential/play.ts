@@ -14,7 +14,7 @@ import { type Json, type JsonRecord, kindOf } from "../contract/structure.ts";
 /** One thing that a host does: says a prompt, sends a frame, or waits for the `n`th frame of a kind. */
 type Step = string | { readonly wait: string; readonly n?: number } | { readonly pauseMs: number } | JsonRecord;
 
-/** One run of a command line. `ROOT` stands for the scenario's folder, `SESSION` for the session of the run before. */
+/** One run of a command line. `ROOT` stands for the scenario's folder, `SESSION` for the session of the run before, `TASK` for the last task that was told. */
 type RunOfScenario = {
   readonly prompt?: string;
   readonly args?: readonly string[];
@@ -95,7 +95,7 @@ export async function play(given: Scenario, product: Product, mcpServer: string)
     const log = join(root, "hooks.log");
     const hooks = existsSync(log) ? readFileSync(log, "utf8").split("\n").filter(Boolean) : [];
     const look = (name: string): string | undefined =>
-      existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8") : undefined;
+      existsSync(join(root, name)) ? readFileSync(join(root, name), "utf8").replaceAll(root, "ROOT") : undefined;
     const requests = server.requests.filter(isConversation);
     return {
       runs,
@@ -219,6 +219,11 @@ class Frames {
     this.#format = format;
   }
 
+  /** The task of the frame that last named one. */
+  get lastTask(): string {
+    return String(this.#seen.findLast((frame) => frame["task_id"])?.["task_id"] ?? "none");
+  }
+
   take(text: string): JsonRecord[] {
     if (this.#format !== "stream-json") return [];
     const lines = (this.#rest + text).split("\n");
@@ -254,7 +259,7 @@ async function speak(
       say(child, { type: "user", message: { role: "user", content: step }, parent_tool_use_id: null, session_id: "" });
     else if ("wait" in step) await Promise.race([frames.until(String(step.wait), Number(step["n"] ?? 1)), ended]);
     else if ("pauseMs" in step) await sleep(Number(step.pauseMs));
-    else say(child, step as JsonRecord);
+    else say(child, JSON.parse(JSON.stringify(step).replaceAll("TASK", frames.lastTask)));
   }
   child.stdin.end();
 }

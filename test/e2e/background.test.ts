@@ -115,6 +115,9 @@ describe("a run with commands in the background", () => {
       const told = format === "json" ? results : lines(ended.stdout).filter(({ subtype }) => subtype === "warning");
       assert.match(JSON.stringify(told), words);
       assert.equal(results.at(-1)?.["result"], "Done.");
+      if (format === "json") return;
+      const { patch } = lines(ended.stdout).find(({ subtype }) => subtype === "task_updated") as { patch?: { status: string } };
+      assert.equal(patch?.status, "killed", "the word of the SDK's types");
     });
 
   it("TaskOutput waits for the end, and BashOutput, as it is called elsewhere, answers at once", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { lines, model, type Run, run, tempFolder } from "./command.ts";
 
@@ -70,11 +70,35 @@ describe("setting sources", () => {
   });
 
   it("do not make a broken .mcp.json of an untrusted project an error", async () => {
-    const { outrider, cwd } = await place();
-    writeFileSync(join(cwd, ".mcp.json"), "{");
-    const ended = await outrider("--output-format", "json");
-    assert.equal(ended.code, 0);
-    assert.match(ended.stderr, /mcpServers\.\* \(.*\.mcp\.json\)/);
-    assert.equal((await outrider("--setting-sources", "project")).code, 78);
+    const broken = async (...args: string[]): Promise<Run> => {
+      const { outrider, cwd } = await place();
+      writeFileSync(join(cwd, ".mcp.json"), "{");
+      return await outrider("--output-format", "json", ...args);
+    };
+    const left = await broken();
+    assert.equal(left.code, 0);
+    assert.match(left.stderr, /mcpServers\.\* \(.*\.mcp\.json\)/);
+    assert.equal((await broken("--setting-sources", "project")).code, 0);
+  });
+
+  it("that name the project make its agents and styles whole, also where it has nothing that runs", async () => {
+    const cwd = realpathSync(tempFolder("sources"));
+    const files = {
+      ".claude/settings.json": '{ "outputStyle": "Terse" }',
+      ".claude/output-styles/terse.md": "---\nname: Terse\n---\nFew words.",
+      ".claude/agents/rev.md": "---\nname: rev\ndescription: d\nmodel: haiku\ninitialPrompt: Look first.\n---\nYou review.",
+    };
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    }
+    const { env, server } = await model([{ text: "done" }, { text: "done" }], tempFolder("sources-home"));
+    const ask = (...args: string[]): Promise<Run> => run(["-p", "go", "--agent", "rev", ...stream, ...args], { cwd, env });
+    await ask("--setting-sources", "user,project");
+    await ask();
+    const [asked, plain] = server.requests.map(({ body }) => body as { model: string });
+    const said = (body: unknown): boolean[] => ["Few words", "Look first"].map((words) => JSON.stringify(body).includes(words));
+    assert.deepEqual([asked?.model.includes("haiku"), ...said(asked)], [true, true, true]);
+    assert.deepEqual([plain?.model.includes("haiku"), ...said(plain)], [false, false, false]);
   });
 });

@@ -16,6 +16,8 @@ export type InstructionPlaces = {
   readonly outriderHome: string | undefined;
   /** Claude Code's own folder; `.claude` in the user's home when absent. */
   readonly claudeHome?: string | undefined;
+  /** Folders beside the project whose instructions count like its own. */
+  readonly beside?: readonly string[];
   /** Reads nothing at all. */
   readonly bare?: boolean;
   /** Whose files count; both when absent. */
@@ -78,6 +80,7 @@ export function loadInstructions(places: InstructionPlaces): Instructions {
     const cwd = resolve(places.cwd);
     const top = projectTop(cwd, places);
     for (const folder of scopes.includes("project") ? foldersFrom(top, cwd) : []) loadFolder(loading, { folder, top });
+    for (const folder of scopes.includes("project") ? (places.beside ?? []) : []) loadFolder(loading, { folder, top: folder });
   }
   const focus = loading.focus.join("\n\n");
   return {

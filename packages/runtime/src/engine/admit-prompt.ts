@@ -1,4 +1,4 @@
-import type { HookFacts, Hooks, HookVerdict, SetupTrigger } from "../hooks/hook.ts";
+import type { HookFacts, Hooks, HookVerdict, ResumedFacts, SetupTrigger } from "../hooks/hook.ts";
 import { type UserMessage, userText } from "../protocol/content.ts";
 import type { Emit, HookEventName } from "../protocol/events.ts";
 import type { Outcome } from "../protocol/outcome.ts";
@@ -15,7 +15,8 @@ export type PromptToAdmit = {
   /** Set for the first prompt since the session was opened. */
   readonly opened:
     | {
-        readonly source: "startup" | "resume" | "clear";
+        readonly source: "startup" | "resume" | "fork" | "clear";
+        readonly resumed?: ResumedFacts | undefined;
         readonly model: string;
         readonly setup?: SetupTrigger | undefined;
         readonly instructions: readonly HookFacts["InstructionsLoaded"][];

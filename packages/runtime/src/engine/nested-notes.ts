@@ -3,6 +3,7 @@ import { kindOf } from "../context/nested-state.ts";
 import { toTextCheck } from "../permissions/read-check.ts";
 import type { TextPart } from "../protocol/content.ts";
 import type { ToolDetails } from "../protocol/events.ts";
+import { isInside } from "../util/is-inside.ts";
 import type { CallDeps } from "./deps.ts";
 
 export type TouchedNotes = {
@@ -30,7 +31,7 @@ function noteNested(deps: CallDeps, callId: string, touched: readonly string[]):
   const found = nested.live.touch({ paths: touched, callId, ...(mayRead && { mayRead }) });
   if (!found) return undefined;
   for (const message of found.warnings) deps.emit({ type: "warning.raised", message });
-  tellHooks(deps, found);
+  tellHooks(deps, found, touched);
   const instructions = found.files.map(({ path, bytes }) => ({ path, bytes }));
   return {
     notes: found.text === "" ? [] : [{ type: "text", text: found.text }],
@@ -38,12 +39,11 @@ function noteNested(deps: CallDeps, callId: string, touched: readonly string[]):
   };
 }
 
-function tellHooks({ hooks, signal, emit }: CallDeps, { files }: NestedFound): void {
+function tellHooks({ hooks, signal, emit }: CallDeps, { files }: NestedFound, touched: readonly string[]): void {
   for (const file of files) {
     const { path, importedBy, isRuleOfFile: byPattern = false } = file;
-    hooks?.tell("InstructionsLoaded", () => ({ path, kind: kindOf(file), importedBy, nested: true, byPattern }), {
-      signal,
-      emit,
-    });
+    const triggeredBy = touched.find((name) => isInside(path.slice(0, path.lastIndexOf("/")), name)) ?? touched[0];
+    const facts = { path, kind: kindOf(file), importedBy, nested: true, byPattern, triggeredBy };
+    hooks?.tell("InstructionsLoaded", () => facts, { signal, emit });
   }
 }

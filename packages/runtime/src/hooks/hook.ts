@@ -158,6 +158,9 @@ export type AnsweredCall = ToolUse & { readonly answer: JsonValue };
 type ListedTask = { readonly id: string; readonly subject: string; readonly description: string };
 type Checkout = { readonly name: string; readonly path: string; readonly branch: string };
 
+/** What going on with an old conversation costs. */
+export type ResumedFacts = { readonly secondsSinceAnswer: number; readonly contextTokens: number };
+
 export type HookFacts = {
   PreToolUse: ToolUse;
   /** `rule` is one that would allow the call. */
@@ -170,7 +173,7 @@ export type HookFacts = {
   PostToolBatch: { readonly calls: readonly AnsweredCall[] };
   /** Somebody asked that what the work needs be set up, or looked after. */
   Setup: { readonly trigger: SetupTrigger };
-  SessionStart: { readonly source: string; readonly model: string };
+  SessionStart: { readonly source: string; readonly model: string; readonly resumed?: ResumedFacts | undefined };
   SessionEnd: { readonly reason: string };
   /** `typed` is what the user wrote, `prompt` what was made of it. */
   UserPromptSubmit: { readonly typed: string; readonly prompt: string };
@@ -192,6 +195,8 @@ export type HookFacts = {
     readonly nested?: boolean;
     /** It is for files like the one that was touched. */
     readonly byPattern?: boolean;
+    /** The file that was touched. */
+    readonly triggeredBy?: string | undefined;
   };
   SubagentStart: { readonly agent: Agent };
   WorktreeCreate: Checkout;

@@ -2,7 +2,7 @@ import { parseRule } from "../permissions/rules.ts";
 import type { BackgroundTaskState } from "../protocol/background-task.ts";
 import type { JsonObject } from "../protocol/content.ts";
 import type { HookEventName } from "../protocol/events.ts";
-import type { HookFacts, HookRequest, HookRunner, Hooks } from "./hook.ts";
+import type { HookFacts, HookRequest, HookRunner, Hooks, ResumedFacts } from "./hook.ts";
 import { defined } from "../util/defined.ts";
 
 type Moment<Facts> = {
@@ -66,7 +66,10 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
     fields: ({ calls }) => ({ tool_calls: calls.map((call) => ({ ...toolFields(call), tool_response: call.answer })) }),
   },
   Setup: { subject: ({ trigger }) => trigger, fields: ({ trigger }) => ({ trigger }) },
-  SessionStart: { subject: ({ source }) => source, fields: ({ source, model }) => ({ source, model }) },
+  SessionStart: {
+    subject: ({ source }) => source,
+    fields: ({ source, model, resumed }) => ({ source, model, ...(resumed && resumedFields(resumed)) }),
+  },
   SessionEnd: { subject: ({ reason }) => reason, fields: ({ reason }) => ({ reason }) },
   UserPromptSubmit: {
     fields: ({ typed, prompt }) => ({ prompt: typed, ...(typed !== prompt && { expanded_prompt: prompt }) }),
@@ -92,7 +95,7 @@ const moments: { readonly [E in keyof HookFacts]: Moment<HookFacts[E]> } = {
       file_path: facts.path,
       memory_type: facts.kind,
       load_reason: reasonOf(facts),
-      ...defined({ parent_file_path: facts.importedBy }),
+      ...defined({ parent_file_path: facts.importedBy, trigger_file_path: facts.triggeredBy }),
     }),
   },
   SubagentStart: { subject: ({ agent }) => agent.type, fields: agentFields },
@@ -145,6 +148,17 @@ function reasonOf({ importedBy, nested, byPattern }: HookFacts["InstructionsLoad
   if (importedBy !== undefined) return "include";
   return nested ? "nested_traversal" : "session_start";
 }
+
+function resumedFields({ secondsSinceAnswer, contextTokens }: ResumedFacts): JsonObject {
+  return {
+    seconds_since_last_response: secondsSinceAnswer,
+    context_tokens: contextTokens,
+    prompt_cache_likely_expired: secondsSinceAnswer > promptCacheSeconds,
+  };
+}
+
+/** How long providers keep the beginning of a request, where nothing else is asked of them. */
+const promptCacheSeconds = 300;
 
 /** The rule that would let it happen, as a permission update. */
 function suggestionsOf(rule: string | undefined): JsonObject[] {

@@ -46,7 +46,9 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
     const result = await workspace.run({
       // Node's pipes are sockets, and bash takes a socket for a remote login that wants its ~/.bashrc.
       unboxed: true, // the user's own, and trusted: it may need what commands of the model must not reach
-      ...(action.args ? { file: action.command, args: action.args } : { file: "bash", args: ["--norc", "-c", action.command] }),
+      ...(action.args
+        ? withProject({ file: action.command, args: action.args }, workspace.root)
+        : { file: "bash", args: ["--norc", "-c", action.command] }),
       env: {
         ...action.env,
         ...variablesOf(input),
@@ -72,6 +74,12 @@ export async function runCommandHook(run: CommandRun): Promise<CommandEnd> {
     if (!(error instanceof RuntimeError)) throw error;
     return { end: "failed", problem: error.message, ...written() };
   }
+}
+
+/** No shell puts the variable's value in its place here. */
+function withProject({ file, args }: { file: string; args: readonly string[] }, root: string): { file: string; args: string[] } {
+  const fill = (text: string): string => text.replaceAll(/\$\{(?:CLAUDE|OUTRIDER)_PROJECT_DIR\}/g, () => root);
+  return { file: fill(file), args: args.map(fill) };
 }
 
 /** What hooks written for Claude Code find in their environment; all of it is in the input too. */

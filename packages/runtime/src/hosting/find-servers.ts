@@ -54,7 +54,8 @@ export async function findServers(request: SessionRequest, ground: ServerGround)
   const configs = new Map<string, McpServerConfig>(
     [...broken, ...found].filter(([, { type, source }]) => type !== "sdk" || source === "dynamic"),
   );
-  return { configs, ignored: isTrusted ? [] : written.map(({ name, path }) => `mcpServers.${name} (${path})`) };
+  const shown = (one: WrittenServer): string => `mcpServers.${isUnreadable(one) ? "*" : one.name} (${one.path})`;
+  return { configs, ignored: isTrusted ? [] : written.map(shown) };
 }
 
 type WrittenServer = { readonly name: string; readonly path: string; readonly server: JsonValue | undefined };

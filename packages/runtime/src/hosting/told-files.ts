@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Instructions, loadInstructions } from "../context/instructions.ts";
 import type { ReadCheck } from "../permissions/read-check.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -35,7 +35,7 @@ export function ownFiles({ instructions, projectMemory, taskContext, memory }: T
 
 /** Whose settings files count says whose instruction files do. */
 function instructionsOf(
-  { without, settingSources: sources }: SessionRequest,
+  { options, without, settingSources: sources }: SessionRequest,
   { around, project, said }: FilesPlace,
   mayRead: ReadCheck | undefined,
 ): Instructions | undefined {
@@ -44,6 +44,8 @@ function instructionsOf(
   const scopes = (["user", "project"] as const).filter(
     (scope) => !sources || sources.includes(scope) || (scope === "project" && sources.includes("local")),
   );
+  const isBesideWanted = isOn(said, "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD");
+  const beside = isBesideWanted ? options?.permissions?.additionalDirectories : undefined;
   return loadInstructions({
     cwd: project.cwd,
     root: project.root,
@@ -51,7 +53,7 @@ function instructionsOf(
     outriderHome,
     claudeHome,
     scopes,
-    ...defined({ mayRead }),
+    ...defined({ mayRead, beside: beside?.map((path) => resolve(around.cwd, path)) }),
   });
 }
 

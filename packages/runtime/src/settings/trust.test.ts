@@ -302,6 +302,8 @@ describe("judgeTrust", () => {
     inPlace(async (place) => {
       assert.deepEqual(said(await place.judge()), [false, nothingToTrust]);
       assert.deepEqual(said(await place.judge({ flag: true })), [true, "--trust-project"]);
+      const named = "The setting sources of this run name it";
+      assert.deepEqual(said(await place.judge({ sources: ["user", "project"] })), [true, named]);
       const env = { ...place.env, OUTRIDER_TRUST_PROJECT: "1" };
       assert.deepEqual(said(await place.judge({ env })), [true, "OUTRIDER_TRUST_PROJECT=1"]);
       await place.trust();

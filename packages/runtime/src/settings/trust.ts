@@ -69,11 +69,12 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
     reason,
     executors,
   });
-  if (!isAsked && executors.length === 0 && found.problem === undefined) return judge(false, nothingToTrust);
+  if (!isAsked && executors.length === 0 && found.problem === undefined)
+    return judge(isNamed, isNamed ? namedBySources : nothingToTrust); // a style or an agent's model runs nothing, and counts then too
   const { fingerprint, problem, files } = takeDigests(found, question.bounds ?? defaultBounds);
   if (question.flag === true) return judge(true, "--trust-project", fingerprint);
   if (wanted === "anything") return judge(true, "OUTRIDER_TRUST_PROJECT=1", fingerprint);
-  if (isNamed) return judge(true, "The setting sources of this run name it", fingerprint);
+  if (isNamed) return judge(true, namedBySources, fingerprint);
   if (problem !== undefined) return judge(false, problem);
   if (wanted === fingerprint) return judge(true, "OUTRIDER_TRUST_PROJECT has its fingerprint", fingerprint);
   if (record) {
@@ -86,6 +87,7 @@ export async function judgeTrust(question: TrustQuestion): Promise<TrustJudgemen
   return judge(false, "Nobody has said to trust it", fingerprint);
 }
 
+const namedBySources = "The setting sources of this run name it";
 export const nothingToTrust = "The project has nothing that runs or loosens anything";
 
 /** The same look that `judgeTrust` takes, for showing it to a person before `rememberTrust`. */

@@ -26,4 +26,18 @@ describe("a notebook that is shown", () => {
     );
     assert.match(texts(notebook(cell("a", "1"), cell("b", long))), /\[Cells 1 to 1 of 2 are shown\./);
   });
+
+  it("tells programs what each cell printed, and how often it was run", () => {
+    const drawn = { output_type: "display_data", data: { "image/png": "iVBORw0" } };
+    const printed = { output_type: "stream", name: "stdout", text: ["1\n"] };
+    const code = { cell_type: "code", id: "a", source: ["print(1)"], execution_count: 3, outputs: [printed, drawn] };
+    const words = { cell_type: "markdown", id: "b", source: "# Title" };
+    assert.deepEqual(showNotebook(notebook(code, words), { name: "n.ipynb", from: 1, count: 10 })?.cells, [
+      {
+        ...{ cellType: "code", source: "print(1)", cell_id: "a", language: "python", execution_count: 3 },
+        outputs: [{ output_type: "stream", text: "1" }, { output_type: "display_data" }],
+      },
+      { cellType: "markdown", source: "# Title", cell_id: "b" },
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/content.ts";
 import { languageOf, type NotebookCell, parseNotebook, textOf } from "./notebook.ts";
+import { defined } from "../util/defined.ts";
 import { toTerminalText } from "./terminal-text.ts";
 import type { ToolOutput } from "./tool.ts";
 
@@ -28,14 +29,26 @@ export function showNotebook(
     size += own.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
     if (size > mostCharacters && shown > 0) break;
     parts.push(...own);
-    const { id, type, source } = cell;
-    told.push({ cellType: type, source, cell_id: id, ...(type === "code" && { language }) });
+    told.push(toldCell(cell, language));
     shown++;
   }
   const last = from + shown - 1;
   if (last < cells.length && shown > 0)
     parts.push({ type: "text", text: `[Cells ${from} to ${last} of ${cells.length} are shown. Go on with offset ${last + 1}.]` });
   return { content: joined(parts), cells: told };
+}
+
+/** What programs are told of a cell. */
+function toldCell({ id, type, source, outputs, value: { execution_count: count } }: NotebookCell, language: string): JsonObject {
+  const shown = outputs.map((output) => ({
+    output_type: String(output["output_type"]),
+    ...defined({ text: outputText(output) || undefined }),
+  }));
+  return {
+    ...{ cellType: type, source, cell_id: id },
+    ...(type === "code" && { language, ...(typeof count === "number" && { execution_count: count }) }),
+    ...(shown.length > 0 && { outputs: shown }),
+  };
 }
 
 function partsOf({ id, type, source, outputs }: NotebookCell, images: number): Part[] {

@@ -2,7 +2,7 @@ import type { Admission } from "../../engine/admit-prompt.ts";
 import type { SessionDeps, TurnDeps } from "../../engine/deps.ts";
 import { runTurn, type TurnReport } from "../../engine/turn.ts";
 import { TurnAborted } from "../../engine/turn-aborted.ts";
-import type { HookFacts, Hooks } from "../../hooks/hook.ts";
+import type { HookFacts, Hooks, ResumedFacts } from "../../hooks/hook.ts";
 import type { InstructionFile } from "../../context/instructions.ts";
 import { kindOf } from "../../context/nested-state.ts";
 import type { Transcript } from "../../journal/transcript.ts";
@@ -43,7 +43,9 @@ const clearGraceMs = 2000;
 export class Beginning {
   begun = false;
   isSetUp = false;
-  source: "startup" | "resume" | "clear" = "startup";
+  source: "startup" | "resume" | "fork" | "clear" = "startup";
+  /** What a conversation that goes on holds. */
+  resumed: ResumedFacts | undefined;
   /** Two prompts that come together must not both begin it. */
   readonly inOrder: ReturnType<typeof oneAtATime> = oneAtATime();
 
@@ -53,6 +55,7 @@ export class Beginning {
     if (this.begun) await tellEnd(hooks, { reason: "clear", limitMs: clearGraceMs, emit });
     this.begun = false;
     this.source = "clear";
+    this.resumed = undefined;
   }
 }
 
@@ -248,7 +251,8 @@ export async function admit(
     const { input, rawInput } = prompt;
     const { instructionFiles: files } = session;
     const setup = beginning.isSetUp ? undefined : session.setup;
-    const start = { source: beginning.source, model: request.model, setup, instructions: files.map(toLoaded) };
+    const { source, resumed } = beginning;
+    const start = { source, resumed, model: request.model, setup, instructions: files.map(toLoaded) };
     beginning.isSetUp = true;
     const opened = beginning.begun ? undefined : start;
     const isAdmitted = prompt.admission !== undefined;

@@ -78,6 +78,7 @@ export class SessionCompaction {
     const result = await fit.compact(transcript.messages, instructions);
     if (result?.type === "failed") throw new RuntimeError(result.error.code, result.error.message, result.error);
     if (result?.type === "refused") throw new RuntimeError("usage", `A hook refused the compaction: ${result.reason}`);
+    for (const note of this.takeNotes()) emit({ type: "input.added", ...note }); // the session may end before there is a next turn
     return result?.type === "compacted" ? result : undefined;
   }
 

@@ -132,11 +132,19 @@ export class SessionTurns {
   async recover(session: OpenSession): Promise<void> {
     const { events } = session.journal;
     if (events.length === 0) return;
-    this.beginning.source = "resume";
+    await this.#goOn(session);
     if (session.past !== events) for (const { turnId } of events.of("turn.started")) this.know(turnId); // one that was left behind keeps its name
     if (!events.last("prompt.accepted")) return;
     this.#records = this.#createRecords(session);
     this.inbox.recover((await this.#records).recover());
+  }
+
+  async #goOn({ journal: { events }, deps }: OpenSession): Promise<void> {
+    this.beginning.source = "resume";
+    if (!deps.hooks) return;
+    const { now = Date.now } = this.#options.options();
+    const { resumedStart } = await import("./resumed-start.ts");
+    Object.assign(this.beginning, resumedStart(events, now()));
   }
 
   /** In the place of a turn. */

@@ -59,7 +59,8 @@ export async function renderSkill({ skill: known, args, invocation }: SkillCall,
   refuseForbidden(known, ground);
   const { skill, body } = await parseSkill(readSkill(known), known);
   const trusted = await skills.isTrusted(skill);
-  const prepared = preparePrompt(body, { args, argumentNames: skill.argumentNames, variables: variablesOf(skill, ground) });
+  const variables = variablesOf(skill, ground, trusted ? skill.effort : undefined);
+  const prepared = preparePrompt(body, { args, argumentNames: skill.argumentNames, variables });
   const commands = prepared.pieces.flatMap((piece) => (piece.type === "command" ? [piece.command] : []));
   if (commands.length + prepared.files.length > maxInserts)
     throw new RuntimeError("config", `${skill.path} names more than ${maxInserts} commands and files`);
@@ -136,12 +137,13 @@ function rulesOf(texts: readonly string[], { path, folder, plugin }: Skill): Rul
 export function variablesOf(
   { folder, plugin }: Skill,
   { sessionId, deps }: Pick<SkillGround, "sessionId" | "deps">,
+  effort?: Skill["effort"],
 ): Record<string, string> {
   const values = {
     SESSION_ID: sessionId,
     SKILL_DIR: folder,
     PROJECT_DIR: deps.workspace.root,
-    EFFORT: deps.request.effort ?? "medium",
+    EFFORT: effort ?? deps.request.effort ?? "medium",
   };
   const own = Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => [

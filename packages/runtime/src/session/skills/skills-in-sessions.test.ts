@@ -239,7 +239,7 @@ describe("a skill that somebody types", () => {
     assert.equal(provider.requests.length, 0);
   });
 
-  const running = "!`touch made.txt; echo ran` and @notes.txt, @secret.txt";
+  const running = "!`touch made.txt; echo ran` and @notes.txt, @secret.txt, $" + "{CLAUDE_EFFORT}";
   const text = `${head("allowed-tools: Bash(touch *)\nmodel: other-1\neffort: high\n")}Say ${running}`;
   const notes = { "project/notes.txt": "a note\n", "project/secret.txt": "hidden\n" };
   const permissions = { deny: [{ text: "Read(./secret.txt)", source: "settings" }] };
@@ -249,7 +249,7 @@ describe("a skill that somebody types", () => {
     await session.submit("/go");
     const [, file, body] = sent(0);
     assert.match(file ?? "", /^<file path="notes\.txt">[\s\S]*a note/);
-    assert.equal(body, "Say ran and @notes.txt, @secret.txt");
+    assert.equal(body, "Say ran and @notes.txt, @secret.txt, high");
     assert.ok(existsSync(join(cwd, "made.txt")));
     assert.deepEqual([provider.requests[0]?.model, provider.requests[0]?.effort], ["other-1", "high"]);
     const [started, warned, ended, ...rest] = (await told()).filter((one) => !one.includes("other-1"));
@@ -261,13 +261,13 @@ describe("a skill that somebody types", () => {
     const files = { ...notes, "project/.claude/commands/go.md": text };
     const stranger = await open(files, { permissions });
     await stranger.session.submit("/go");
-    assert.equal(stranger.sent(0).at(-1), "Say [not run: the project is not trusted] and @notes.txt, @secret.txt");
+    assert.equal(stranger.sent(0).at(-1), "Say [not run: the project is not trusted] and @notes.txt, @secret.txt, medium");
     assert.deepEqual([existsSync(join(stranger.cwd, "made.txt")), stranger.provider.requests[0]?.effort], [false, undefined]);
     assert.match((await stranger.told()).join("\n"), /go\.md: touch made\.txt; echo ran was not run: the project is not trusted/);
     const trusted = await open(files, { permissions, skills: { trusted: async () => true } });
     await trusted.session.submit("/go");
     await trusted.session.shutdown();
-    assert.equal(trusted.sent(0).at(-1), "Say ran and @notes.txt, @secret.txt");
+    assert.equal(trusted.sent(0).at(-1), "Say ran and @notes.txt, @secret.txt, high");
   });
 
   it("runs no command where the session runs none, or has no tool that could", async () => {
@@ -279,7 +279,7 @@ describe("a skill that somebody types", () => {
       const { session, sent, cwd } = await open(files, given);
       await session.submit("/go");
       await session.shutdown();
-      assert.equal(sent(0).at(-1), `Say ${said} and @notes.txt, @secret.txt`);
+      assert.equal(sent(0).at(-1), `Say ${said} and @notes.txt, @secret.txt, high`);
       assert.equal(existsSync(join(cwd, "made.txt")), false);
     }
   });

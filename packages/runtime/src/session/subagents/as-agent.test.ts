@@ -49,6 +49,19 @@ describe("asAgent", () => {
     );
   });
 
+  it("starts only the agents that its tools name", () => {
+    const [one, two] = ["one", "two"].map((name) => ({ ...agent, name }));
+    const options = { cwd: "/", provider, agents: [one, two].filter((found) => found !== undefined), builtinAgents: true };
+    const named = (tools: string[]): unknown => {
+      const { agents = [], builtinAgents } = asAgent(options, { ...agent, tools });
+      return [agents.map(({ name }) => name), builtinAgents];
+    };
+    assert.deepEqual(named(["Read", "Agent(two, Explore)"]), [["two", "Explore"], false]);
+    assert.deepEqual(named(["Task(one)", "Agent(two)"]), [["one", "two"], false]);
+    assert.deepEqual(named(["Agent", "Agent(two)"]), [["one", "two"], true]);
+    assert.deepEqual(named(["Read"]), [["one", "two"], true], "it has no tool that starts any");
+  });
+
   it("narrows and never widens: fewer tools, the stricter mode, fewer turns, the model that was named", () => {
     const options = { cwd: "/", provider, model: "mine", builtinTools: ["Read"], permissionMode: "plan", maxTurns: 3 } as const;
     const wants = { tools: ["Read", "Bash"], model: "haiku", maxTurns: 10, permissionMode: "bypassPermissions" } as const;

@@ -1,5 +1,7 @@
-import type { AgentDefinition } from "../../tasks/agent-definition.ts";
+import { isAgentTool } from "../../permissions/rules.ts";
+import { type AgentDefinition, builtinAgents, mergeAgents } from "../../tasks/agent-definition.ts";
 import { stricterMode } from "../../tasks/agent-limits.ts";
+import { toolRule } from "../../tasks/agent-tool-rule.ts";
 import { least } from "../../util/least.ts";
 import type { SessionOptions } from "../session-options.ts";
 import { defined } from "../../util/defined.ts";
@@ -18,6 +20,7 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
   const wanted = tools?.includes("*") ? undefined : tools?.map((tool) => tool.replace(/\(.*$/s, ""));
   const isWanted = (name: string): boolean => !wanted || wanted.some((word) => name === word || name.startsWith(`${word}__`));
   const model = agent.model === "inherit" ? undefined : agent.model;
+  const startable = startableBy(agent);
   return {
     ...options,
     systemPrompt: undefined,
@@ -28,9 +31,21 @@ export function asAgent(options: SessionOptions, agent: AgentDefinition): Sessio
     tools: options.tools?.filter(({ name }) => isWanted(name)),
     offers: (name) => isWanted(name) && (options.offers?.(name) ?? true),
     disallowedTools: [...(options.disallowedTools ?? []), ...disallowedTools],
+    ...(startable && { agents: agentsOf(options).filter(({ name }) => startable.has(name)), builtinAgents: false }),
     ...(options.model === undefined && model !== undefined && { model }),
     permissionMode: stricterMode(options.permissionMode ?? "default", permissionMode),
     ...defined({ maxTurns: turns }),
     ...(options.effort === undefined && agent.effort && { effort: agent.effort }),
   };
+}
+
+/** The agents that it may start where its tools say so, `Agent(one, two)`. */
+function startableBy({ tools = [], source }: AgentDefinition): ReadonlySet<string> | undefined {
+  const rules = tools.map((text) => toolRule(text, source)).filter(({ tool }) => tool === "*" || isAgentTool(tool));
+  if (rules.length === 0 || rules.some(({ pattern }) => pattern === undefined)) return undefined;
+  return new Set(rules.flatMap(({ pattern = "" }) => pattern.split(",").map((name) => name.trim())));
+}
+
+function agentsOf({ agents = [], builtinAgents: hasBuiltin }: SessionOptions): AgentDefinition[] {
+  return mergeAgents([agents, hasBuiltin ? builtinAgents : []]);
 }

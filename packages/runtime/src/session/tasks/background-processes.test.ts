@@ -109,6 +109,16 @@ describe("a command in the background", () => {
     assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /and now\?[\s\S]*task-notification/);
   });
 
+  it("asks no model when somebody stops it: the next prompt tells of it", async () => {
+    const { session, provider } = await open([start("sleep 300"), done, { text: "Second." }]);
+    await session.submit("go");
+    assert.equal(await session.stopTask("process_1"), true);
+    assert.deepEqual(await session.finishBackgroundTasks({ processMs: 10_000 }), { stopped: [] });
+    assert.equal(provider.requests.length, 2);
+    await session.submit("and now?");
+    assert.match(JSON.stringify(provider.requests.at(-1)?.messages), /and now\?[\s\S]*task-notification[\s\S]*stopped/);
+  });
+
   it("is no reason to wait for a wake-up once the model is woken no more", { timeout: 60_000 }, async () => {
     const wakeUp = { name: "ScheduleWakeup", input: { delaySeconds: 3_000, reason: "later", prompt: "look" } };
     const lines = { command: "while :; do echo line; sleep 0.01; done", description: "lines", timeout_ms: 60_000 };

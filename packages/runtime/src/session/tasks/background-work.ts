@@ -30,6 +30,8 @@ export class BackgroundWork {
   readonly #waiting = new Set<() => void>();
   #loading: Promise<TaskRegistry> | undefined;
   #untold: BackgroundTaskState[] = [];
+  /** Tasks that somebody stopped: the model hears of their end with the next prompt, and is not asked because of it. */
+  readonly #hushed = new Set<string>();
   #due: WakeUp[] = [];
   /** On their way to the model. */
   #taken: WakeUp[] = [];
@@ -83,7 +85,7 @@ export class BackgroundWork {
   }
 
   get #hasNews(): boolean {
-    return this.#untold.length > 0 || this.#due.length > 0;
+    return this.#untold.some(({ id }) => !this.#hushed.has(id)) || this.#due.length > 0;
   }
 
   #mayWake(): boolean {
@@ -92,6 +94,11 @@ export class BackgroundWork {
     const message = `Tasks have woken the model ${maxWakes} times with nobody saying anything in between; it hears of further ones with the next prompt`;
     this.#options.emit({ type: "warning.raised", message });
     return true;
+  }
+
+  /** Somebody stops this task, and knows its end. */
+  hush(taskId: string): void {
+    this.#hushed.add(taskId);
   }
 
   /** Somebody said something. */

@@ -105,6 +105,7 @@ export class SessionTasks {
   async stop(taskId: string): Promise<boolean> {
     if ((await this.#ground.opening())?.subagents.stop(taskId)) return true;
     if (!this.list().some(({ id, completedAt }) => id === taskId && completedAt === undefined)) return false;
+    this.#work?.hush(taskId);
     await this.cancel(taskId, "Somebody stopped it");
     return true;
   }

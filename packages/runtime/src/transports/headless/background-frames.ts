@@ -1,7 +1,7 @@
 import type { BackgroundTaskState } from "../../protocol/background-task.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import { summaryOf } from "../../session/tasks/task-notice.ts";
-import type { TaskFrame } from "./task-frames.ts";
+import { type TaskFrame, toTaskState } from "./task-frames.ts";
 
 /** What frames say about work that goes on beside the conversation: which there is, that one has begun, how it ended. */
 export class BackgroundFrames {
@@ -60,7 +60,11 @@ function toStarted(task: BackgroundTaskState): TaskFrame {
 function endedFrames(task: BackgroundTaskState): TaskFrame[] {
   const status = task.status === "cancelled" ? "stopped" : task.status;
   return [
-    { subtype: "task_updated", ...runOf(task), patch: { status, end_time: Date.parse(task.completedAt ?? task.updatedAt) } },
+    {
+      subtype: "task_updated",
+      ...runOf(task),
+      patch: { status: toTaskState(status), end_time: Date.parse(task.completedAt ?? task.updatedAt) },
+    },
     {
       subtype: "task_notification",
       ...idsOf(task),

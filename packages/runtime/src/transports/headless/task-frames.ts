@@ -120,7 +120,7 @@ export class TaskFrames {
         subtype: "task_updated",
         ...runOf(task.started),
         patch: {
-          ...{ status, end_time: Date.parse(event.at) },
+          ...{ status: toTaskState(status), end_time: Date.parse(event.at) },
           ...(event.outcome.type === "failed" && { error: event.outcome.error.message }),
         },
       },
@@ -177,6 +177,11 @@ function totalTokens({ inputTokens, outputTokens }: Usage): number {
 
 function statusOf({ type }: Outcome): "completed" | "failed" | "stopped" {
   return type === "completed" || type === "failed" ? type : "stopped";
+}
+
+/** A task's state and the notice of its end have a word each for one that was stopped. */
+export function toTaskState<S extends string>(status: S): S | "killed" {
+  return status === "stopped" ? "killed" : status;
 }
 
 function summaryOf(outcome: Outcome): string {

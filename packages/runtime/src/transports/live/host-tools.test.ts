@@ -47,6 +47,18 @@ describe("tools that talk to the person behind the host", () => {
     assert.match(lastMessage(live), /Which\?.*A, B/);
   });
 
+  it("what the user writes beside a choice, and what the choice looked like, reach the model and programs", async () => {
+    const live = start([question, { text: "ok" }]);
+    live.say("hello");
+    const annotations = { "Which?": { preview: "<b>A</b>", notes: "only at night" } };
+    const updatedInput = { questions, answers: { "Which?": "A" }, annotations };
+    live.answer((await live.asked("can_use_tool")).id, { behavior: "allow", updatedInput });
+    await live.result();
+    assert.match(lastMessage(live), /\(what was chosen: <b>A<\/b>\) \(the user adds: only at night\)/);
+    const told = live.frames.flatMap(({ tool_use_result: value }) => (value === undefined ? [] : [value as JsonObject]));
+    assert.deepEqual(told.at(-1)?.["annotations"], annotations);
+  });
+
   it("a yes without an answer, a no, and a no that ends the turn", async () => {
     const live = start([question, { text: "one" }, question, { text: "two" }, question, { text: "never" }]);
     live.say("first");

@@ -26,7 +26,11 @@ export function createHostTools(person: Person, previewFormat?: string): Tool[] 
         "Use it when the work cannot go on well without a choice that only the user can make.",
       inputSchema: questionSchema(previewFormat),
       onYes: async (response) => toAnswers(response),
-      details: ({ questions = [] }, { updatedInput }) => ({ questions, answers: answersIn(updatedInput) }),
+      details: ({ questions = [] }, { updatedInput }) => {
+        const annotations = recordIn(updatedInput, "annotations");
+        const answers = recordIn(updatedInput, "answers");
+        return { questions, answers, ...(Object.keys(annotations).length > 0 && { annotations }) };
+      },
     }),
     tool(person, {
       name: "EnterPlanMode",
@@ -90,17 +94,25 @@ function tool(person: Person, { check, onYes, details, ...facts }: Talk): Tool {
 /** Answers come by the words of their questions; several choices are a list or one text. */
 function toAnswers({ updatedInput }: JsonObject): string {
   const { response } = isJsonObject(updatedInput) ? updatedInput : {};
-  const given = Object.entries(answersIn(updatedInput)).map(
-    ([question, answer]) => `${JSON.stringify(question)} = ${JSON.stringify(toWords(answer))}`,
+  const annotations = recordIn(updatedInput, "annotations");
+  const given = Object.entries(recordIn(updatedInput, "answers")).map(([question, answer]) =>
+    [`${JSON.stringify(question)} = ${JSON.stringify(toWords(answer))}`, ...notesOf(annotations[question])].join(" "),
   );
   const own = typeof response === "string" && response.trim() !== "" ? [`In the user's own words: ${response}`] : [];
   if (given.length + own.length === 0) return "The user gave no answer. Decide by yourself, and say what you decided.";
   return `The user has answered. ${[given.join(", "), ...own].filter(Boolean).join(" ")}`;
 }
 
-function answersIn(updatedInput: JsonValue | undefined): JsonObject {
-  const { answers } = isJsonObject(updatedInput) ? updatedInput : {};
-  return isJsonObject(answers) ? answers : {};
+/** What the user wrote beside a choice, and what the choice looked like. */
+function notesOf(annotation: JsonValue | undefined): string[] {
+  const { notes, preview } = isJsonObject(annotation) ? annotation : {};
+  const isSaid = (text: JsonValue | undefined): text is string => typeof text === "string" && text.trim() !== "";
+  return [...(isSaid(preview) ? [`(what was chosen: ${preview})`] : []), ...(isSaid(notes) ? [`(the user adds: ${notes})`] : [])];
+}
+
+function recordIn(updatedInput: JsonValue | undefined, name: "answers" | "annotations"): JsonObject {
+  const { [name]: value } = isJsonObject(updatedInput) ? updatedInput : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function toWords(answer: JsonValue): string {
