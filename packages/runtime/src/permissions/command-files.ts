@@ -174,14 +174,16 @@ export class CommandFiles {
     const listed = looking
       ? foldersListed(program.words, resolved.words).map((word) => ({ word, places, moment, namesOnly: true as const }))
       : [];
+    const settled = !changesBefore(moment, changes).some(({ type }) => type === "moves" || type === "unknown");
+    const against = { find, seen: { base: this.#policy.base, list, resolve: this.#resolve, settled } };
     const isAnyWord = !files || (!looking && takesAnyWord(program.name));
     const [reads, lists, writes, guarded, named, shown, distrust, stranger, astray, made] = await Promise.all([
       this.#usesOf(at(files?.reads ?? []), "look", scene),
       this.#usesOf(listed, "look", scene),
       this.#usesOf(at(files?.writes ?? []), "edit", scene),
       isAnyWord ? this.#guardedWords(program, find) : [],
-      this.#against.named(program, { looking, ruled, find }),
-      this.#against.shown(ruled, { looking, find }),
+      this.#against.named(program, { looking, ruled, ...against }),
+      this.#against.shown(ruled, { looking, ...against }),
       looking && startsGit(looking) ? this.#distrust(program, isLost) : undefined,
       this.#orders.stranger(program, { looking, changed: !isFirst, ground }),
       program.name === "git" ? this.#astray(program, scene) : undefined,
@@ -191,7 +193,7 @@ export class CommandFiles {
     const conflict =
       shown ??
       this.#against.unnamed(uses.filter(({ kind }) => kind === "edit")) ??
-      (await this.#against.changed(ruled, uses, { list, find }));
+      (await this.#against.changed(ruled, uses, against));
     return { program, looking, ruled, uses, conflict, distrust, stranger, astray, made, named };
   }
 

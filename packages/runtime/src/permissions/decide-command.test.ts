@@ -15,6 +15,9 @@ const withBox: Partial<Policy> = { mode: "sandboxed", box };
 const allowing = (...texts: string[]): Partial<Policy> => ({ allow: rules(...texts) });
 const denying = (...texts: string[]): Partial<Policy> => ({ deny: rules(...texts) });
 const besideRules: Partial<Policy> = { mode: "bypassPermissions", ...denying("Bash(curl:*)") };
+const withFolders: Partial<Policy> = {
+  listFolder: listing({ [root]: "src/ cfg/ a.txt", [`${root}/src`]: "b.txt", [`${root}/cfg`]: ".env" }),
+};
 const accepting: Partial<Policy> = { mode: "acceptEdits" };
 
 /** Each with what it is decided by, and the words that says. */
@@ -175,7 +178,31 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       "ask: Rules forbid some of what may be run, and it changes files that are not written out, and the rule Edit(./a.txt) protects some",
       { ...allowing("Bash"), ...denying("Edit(./a.txt)") },
     ],
-    ["rg --made-up X src", "allow", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
+    ["rg --made-up X src", "allow", { mode: "bypassPermissions", ...denying("Read(./.env)"), ...withFolders }],
+    ["rg --made-up X cfg", "ask", { mode: "bypassPermissions", ...denying("Read(./.env)"), ...withFolders }],
+    ...["Read(.env)", "Read(./.env)"].flatMap((rule) =>
+      [{ mode: "bypassPermissions" as const }, {}, withBox, allowing("Bash")].flatMap((given) =>
+        [
+          "grep -r x cfg",
+          "find cfg -type f -exec cat {} +",
+          "find cfg -type f | xargs cat",
+          'find cfg -type f | while read -r f; do head "$f"; done',
+          "diff -rN cfg src",
+          "git diff -- cfg",
+          "git show HEAD -- cfg",
+          "git log -p -- cfg",
+          "git grep x -- cfg",
+          "git log -p -- src",
+          "cd cfg && git diff -- .",
+          "mv src new && grep -r x new",
+        ].map((line): Row => [line, "ask", { ...given, ...denying(rule), ...withFolders }]),
+      ),
+    ),
+    ...["grep -r x src", "find src -type f | xargs cat", "git diff -- a.txt", "diff -r src src"].map(
+      (line): Row => [line, "allow", { ...denying("Read(.env)"), ...withFolders }],
+    ),
+    ["rm -r cfg", "ask", { mode: "bypassPermissions", ...denying("Edit(.env)"), ...withFolders }],
+    ["rm -r src", "allow", { mode: "bypassPermissions", ...denying("Edit(.env)"), ...withFolders }],
     ["cat src/.env", "deny", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
     ["cat src/.e*", "deny", { ...denying("Read(.env)"), listFolder: listing({ [root]: "src/", [`${root}/src`]: ".env" }) }],
     ["cat src/.env.b", "deny", { mode: "bypassPermissions", ...denying("Read(.env.[ab])") }],

@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Target } from "./command-paths.ts";
+import type { Seen } from "./forbidden-below.ts";
 import { readConflict } from "./read-conflict.ts";
 import { parseRule } from "./rules.ts";
 import type { Shown } from "./shown-files.ts";
 
 /** `*path` is a pattern, `?` cannot be told. */
-function conflict(type: Shown["type"], paths: string, { rules = "Read(src/secret/**)", wildGlobs = false } = {}): string {
+async function conflict(
+  type: Shown["type"],
+  paths: string,
+  { rules = "Read(src/secret/**)", wildGlobs = false } = {},
+): Promise<string> {
   const shown: Shown = type === "unknown" ? { type, why: "it shows much" } : { type };
   const targets = paths
     .split(" ")
@@ -16,7 +21,13 @@ function conflict(type: Shown["type"], paths: string, { rules = "Read(src/secret
     .split(" ")
     .filter(Boolean)
     .map((rule) => parseRule(rule));
-  return readConflict({ shown, targets, wildGlobs }, parsed, { root: "/p", home: undefined }) ?? "-";
+  const seen: Seen = {
+    base: { root: "/p", home: undefined },
+    settled: true,
+    list: async (folder) => (folder === "/p/cfg" ? [{ name: ".env", kind: "file" }] : []),
+    resolve: async (path) => path,
+  };
+  return (await readConflict({ shown, targets, wildGlobs }, parsed, seen)) ?? "-";
 }
 
 describe("files that are kept from being read", () => {
@@ -50,18 +61,29 @@ describe("files that are kept from being read", () => {
     ["below", "/p/.outrider/plans", "-"],
   ];
   for (const [type, paths, expected] of rows)
-    it(`are told from others: ${type} ${paths}`, () => {
-      assert.equal(conflict(type, paths), expected);
-      assert.equal(conflict(type, paths, { rules: "" }), "-");
+    it(`are told from others: ${type} ${paths}`, async () => {
+      assert.equal(await conflict(type, paths), expected);
+      assert.equal(await conflict(type, paths, { rules: "" }), "-");
     });
 
-  it("are all, for a rule without a pattern, and hidden ones where patterns find those", () => {
-    assert.equal(conflict("below", "/p/docs", { rules: "Read" }), "it reads whole folders, where the rule Read protects files");
-    assert.equal(conflict("named", "!/p/*", { rules: "Read(./.env)" }), "-");
+  it("are all, for a rule without a pattern, and hidden ones where patterns find those", async () => {
     assert.equal(
-      conflict("named", "!/p/*", { rules: "Read(./.env)", wildGlobs: true }),
+      await conflict("below", "/p/docs", { rules: "Read" }),
+      "it reads whole folders, where the rule Read protects files",
+    );
+    assert.equal(await conflict("named", "!/p/*", { rules: "Read(./.env)" }), "-");
+    assert.equal(
+      await conflict("named", "!/p/*", { rules: "Read(./.env)", wildGlobs: true }),
       "the rule Read(./.env) protects what it may read",
     );
-    assert.match(conflict("below", "/p/src", { rules: "Read(docs/**) Read(src/**)" }), /rule Read\(src/);
+    assert.match(await conflict("below", "/p/src", { rules: "Read(docs/**) Read(src/**)" }), /rule Read\(src/);
+  });
+
+  it("are names that hold in every folder, where one has them; in the history, all may", async () => {
+    const rules = "Read(.env)";
+    assert.match(await conflict("below", "/p/cfg", { rules }), /rule Read\(\.env\)/);
+    assert.match(await conflict("named", "/p/cfg/**", { rules }), /rule Read\(\.env\)/);
+    assert.match(await conflict("below", "!/p/src/*", { rules }), /rule Read\(\.env\)/);
+    assert.deepEqual([await conflict("below", "/p/src", { rules }), await conflict("named", "/p/src/**", { rules })], ["-", "-"]);
   });
 });

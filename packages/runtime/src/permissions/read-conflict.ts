@@ -1,7 +1,8 @@
 import type { Target } from "./command-paths.ts";
-import { mayHold, mayReach } from "./path-patterns.ts";
-import { forbiddenPattern, forbiddenPlace } from "./forbidden-paths.ts";
-import type { Rule, RuleBase } from "./rules.ts";
+import { mayHold } from "./path-patterns.ts";
+import { mayHaveHeld, mayMeet, type Seen } from "./forbidden-below.ts";
+import { forbiddenPattern } from "./forbidden-paths.ts";
+import type { Rule } from "./rules.ts";
 import type { Shown } from "./shown-files.ts";
 
 type Reading = {
@@ -16,24 +17,32 @@ type Reading = {
  * Why a program may show a file that one of the rules protects, although no word names it. Undefined when all the files it shows are
  * known and none of them is protected.
  */
-export function readConflict({ shown, targets, wildGlobs }: Reading, rules: readonly Rule[], base: RuleBase): string | undefined {
+export async function readConflict(reading: Reading, rules: readonly Rule[], seen: Seen): Promise<string | undefined> {
+  const { shown, targets } = reading;
   const [first] = rules;
   if (!first || shown.type === "nothing") return undefined;
   if (shown.type === "unknown") return `${shown.why}, and the rule ${first.text} protects some`;
   for (const target of targets) {
     if (!target) return `it reads files that are not written out, and the rule ${first.text} protects some`;
-    const { path, pattern } = target;
-    const hit = rules.find((rule) => {
-      const place = forbiddenPlace(rule, base);
-      if (path.endsWith("/**")) return mayReach(place, path.slice(0, -3));
-      if (!pattern) return shown.type === "below" && mayReach(place, path);
-      if (shown.type === "below" && mayHold(path, place, wildGlobs)) return true;
-      return mayHold(path, forbiddenPattern(rule, base), wildGlobs) === "same";
-    });
+    let hit: Rule | undefined;
+    for (const rule of rules) if (!hit && (await isHit(rule, target, reading, seen))) hit = rule;
     if (hit)
       return shown.type === "below"
         ? `it reads whole folders, where the rule ${hit.text} protects files`
         : `the rule ${hit.text} protects what it may read`;
   }
   return undefined;
+}
+
+async function isHit(
+  rule: Rule,
+  { path, pattern }: NonNullable<Target>,
+  { shown, wildGlobs }: Reading,
+  seen: Seen,
+): Promise<boolean> {
+  const isBelow = shown.type === "below";
+  if (path.endsWith("/**")) return mayMeet(rule, path.slice(0, -3), seen);
+  if (!pattern) return isBelow && (shown.stored ? mayHaveHeld : mayMeet)(rule, path, seen);
+  const held = mayHold(path, forbiddenPattern(rule, seen.base), wildGlobs);
+  return isBelow ? held !== undefined : held === "same";
 }

@@ -1,10 +1,10 @@
 import type { Target } from "./command-paths.ts";
 import { ask, askBy } from "./decide.ts";
-import type { ListFolder } from "./glob-words.ts";
 import type { FileUse, Program } from "./parsed-command.ts";
 import { leadsToObjects } from "./object-folders.ts";
-import { mayHold, mayReach } from "./path-patterns.ts";
-import { forbiddenPattern, forbiddenPlace } from "./forbidden-paths.ts";
+import { mayHold } from "./path-patterns.ts";
+import { mayMeet, type Seen } from "./forbidden-below.ts";
+import { forbiddenPattern } from "./forbidden-paths.ts";
 import { type Decision, denied, type Policy } from "./policy.ts";
 import { namesOfProgram, namesIn } from "./possible-names.ts";
 import { readConflict } from "./read-conflict.ts";
@@ -18,7 +18,7 @@ import { writeConflict } from "./write-conflict.ts";
 
 type Kind = "look" | "edit";
 type Touched = { readonly kind: Kind; readonly target: Target };
-type Find = (use: FileUse) => Promise<Target[]>;
+type Ground = { readonly find: (use: FileUse) => Promise<Target[]>; readonly seen: Seen };
 
 /** Rules for files that speak against something, and how a command may come into conflict with them without naming a file. */
 export class RulesAgainst {
@@ -39,7 +39,10 @@ export class RulesAgainst {
   }
 
   /** A word of a program names a file that a rule speaks against: `cp .env x` reads it as much as `cat` does. */
-  async named(program: Program, by: { looking: Looking | undefined; ruled: Program; find: Find }): Promise<Decision | undefined> {
+  async named(
+    program: Program,
+    by: Ground & { readonly looking: Looking | undefined; readonly ruled: Program },
+  ): Promise<Decision | undefined> {
     if (this.#rules.length === 0) return undefined;
     const words = by.looking ? by.looking.reads.flatMap(namesIn) : [program, by.ruled].flatMap(namesOfProgram);
     let named: Decision | undefined;
@@ -47,7 +50,7 @@ export class RulesAgainst {
       for (const target of await by.find({ word, places: program.places })) {
         if (!target) continue;
         for (const { rule, kind, effect } of this.#rules) {
-          const hit = kind === "edit" && by.looking ? undefined : this.#meets(rule, kind, target);
+          const hit = kind === "edit" && by.looking ? undefined : await this.#meets(rule, { kind, target, seen: by.seen });
           if (hit === "surely" && effect === "deny") return denied(rule);
           if (hit) named = askBy(rule, ask(this.#policy, this.#action, `The rule ${rule.text} protects what it may read`));
         }
@@ -56,13 +59,17 @@ export class RulesAgainst {
     return named;
   }
 
-  #meets(rule: Rule, kind: Kind, { path, pattern }: NonNullable<Target>): "surely" | "maybe" | undefined {
-    const { base } = this.#policy;
+  async #meets(
+    rule: Rule,
+    { kind, target, seen }: { kind: Kind; target: NonNullable<Target>; seen: Seen },
+  ): Promise<"surely" | "maybe" | undefined> {
+    const { path, pattern } = target;
+    const { base } = seen;
     if (denies(rule, { tool: "", kind, resource: path }, base)) return "surely";
     if (!pattern || rule.pattern === undefined) return undefined;
     if (path.endsWith("/**") && isForObjects(rule))
       return leadsToObjects({ path, pattern }, this.#wildGlobs) ? "maybe" : undefined;
-    if (path.endsWith("/**")) return mayReach(forbiddenPlace(rule, base), path.slice(0, -3)) ? "maybe" : undefined;
+    if (path.endsWith("/**")) return (await mayMeet(rule, path.slice(0, -3), seen)) ? "maybe" : undefined;
     return mayHold(path, forbiddenPattern(rule, base), this.#wildGlobs) === "same" ? "surely" : undefined;
   }
 
@@ -77,7 +84,7 @@ export class RulesAgainst {
   }
 
   /** It may show a file that rules protect, although no word names it. */
-  async shown(program: Program, by: { looking: Looking | undefined; find: Find }): Promise<string | undefined> {
+  async shown(program: Program, by: Ground & { readonly looking: Looking | undefined }): Promise<string | undefined> {
     const rules = this.#rules.filter(({ kind }) => kind === "look").map(({ rule }) => rule);
     if (rules.length === 0) return undefined;
     const shown = shownBy(asModule(program)) ?? (by.looking && shownUnknown(`it is not known what ${program.name} reads`));
@@ -85,7 +92,7 @@ export class RulesAgainst {
     const words = (shown.type === "below" ? shown.reads : undefined) ?? wordsRead(program, by.looking);
     const targets = (await Promise.all(words.map((word) => by.find({ word, places: program.places })))).flat();
     const [forObjects, written] = [rules.find(isForObjects), rules.filter((rule) => !isForObjects(rule))];
-    const conflict = readConflict({ shown, targets, wildGlobs: this.#wildGlobs }, written, this.#policy.base);
+    const conflict = await readConflict({ shown, targets, wildGlobs: this.#wildGlobs }, written, by.seen);
     if (conflict !== undefined || !forObjects || shown.type !== "below") return conflict;
     return targets.some((target) => target && leadsToObjects(target, this.#wildGlobs))
       ? `it reads what git keeps of files, and the rule ${forObjects.text} protects some`
@@ -93,13 +100,9 @@ export class RulesAgainst {
   }
 
   /** It may change a file that rules protect, although no word names it. */
-  async changed(
-    program: Program,
-    uses: readonly Touched[],
-    { list, find }: { list: ListFolder | undefined; find: Find },
-  ): Promise<string | undefined> {
+  async changed(program: Program, uses: readonly Touched[], { seen, find }: Ground): Promise<string | undefined> {
     const rules = this.#rules.filter(({ kind, rule }) => kind === "edit" && rule.pattern !== undefined).map(({ rule }) => rule);
-    return writeConflict(program, uses, { rules, base: this.#policy.base, list, find });
+    return writeConflict(program, uses, { rules, seen, find });
   }
 
   /** `shopt` or a variable may have changed what patterns stand for. */

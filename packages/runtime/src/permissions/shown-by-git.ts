@@ -71,7 +71,7 @@ function shownPaths(subcommand: string, rest: readonly ShellWord[]): Shown | und
   // The first word of a search is what to look for.
   const sought = subcommand === "grep" ? before.find(isOperand) : undefined;
   const searched = before.filter((word) => word !== sought);
-  return searched.every(isKnown) ? { type: "below", reads: paths } : undefined;
+  return searched.every(isKnown) ? { type: "below", reads: paths, stored: true } : undefined;
 }
 
 const pathCommands = new Set(["diff", "log", "show", "grep", "blame"]);

@@ -4,12 +4,12 @@ import { isPlain, type ShellWord } from "./shell-words.ts";
 
 /**
  * The files whose content a program may show or copy: `nothing` but names and facts, the files it `named`, those and all that is `below`
- * them, or `unknown` ones. Absent: nothing is known about the program, which is no reader of files that it is told to read.
+ * them (`stored`: once, as git keeps it), or `unknown` ones. Absent: nothing is known about the program, which is no reader of files that it is told to read.
  */
 export type Shown =
   | { readonly type: "nothing" }
   | { readonly type: "named" }
-  | { readonly type: "below"; readonly reads?: readonly ShellWord[] }
+  | { readonly type: "below"; readonly reads?: readonly ShellWord[]; readonly stored?: true }
   | { readonly type: "unknown"; readonly why: string };
 
 export const shownUnknown = (why: string): Shown => ({ type: "unknown", why });

@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { describe, it } from "node:test";
 import { programOf } from "../../../../test/support/shell-lines.ts";
+import type { FolderEntry } from "./glob-words.ts";
 import { parseRule } from "./rules.ts";
 import { writeConflict } from "./write-conflict.ts";
 
 const base = { root: "/p", home: undefined };
-/** Everything but `/p/src/a.ts` is a folder. */
-const list = async (folder: string) => (folder === "/p/src/a.ts" ? undefined : []);
+/** Everything but `/p/src/a.ts` is a folder, and `/p/cfg` has a file in it. */
+const list = async (folder: string): Promise<FolderEntry[] | undefined> => {
+  if (folder === "/p/src/a.ts") return undefined;
+  return folder === "/p/cfg" ? [{ name: ".env", kind: "file" }] : [];
+};
 
 /** `uses`: `+path` is changed, `path` is looked at, `?` is not known. */
 async function conflict(
@@ -26,8 +30,7 @@ async function conflict(
   return (
     (await writeConflict(programOf(line), touched, {
       rules: rules.map((rule) => parseRule(rule)),
-      base,
-      list: lists ? list : undefined,
+      seen: { base, list: lists ? list : undefined, resolve: async (path) => path, settled: true },
       find: async ({ word }) => [word.kind === "open" ? undefined : { path: resolve("/p", word.text), pattern: false }],
     })) ?? "-"
   );
@@ -92,5 +95,12 @@ describe("files that are kept from being edited", () => {
     assert.match(await conflict("rm -r src", "+/p/src", ["Edit(docs/**)", "Edit(src/**)"]), /rule Edit\(src/);
     assert.equal(await conflict("rm -r src", "+/p/src", ["Edit"], false), "-");
     assert.match(await conflict("rm -r src", "+/p/src/**", ["Edit"], false), /rule Edit protects/);
+  });
+
+  it("are names that hold in every folder, where one has them", async () => {
+    for (const rule of ["Edit(.env)", "Edit(./.env)"]) {
+      const found = [await conflict("rm -r cfg", "+/p/cfg", [rule]), await conflict("rm -r src", "+/p/src", [rule])];
+      assert.deepEqual(found, [`it changes whole folders, where the rule ${rule} protects files`, "-"]);
+    }
   });
 });

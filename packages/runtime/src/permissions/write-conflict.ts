@@ -1,10 +1,10 @@
 import { basename, join } from "node:path";
 import { splitGit } from "./git-commands.ts";
-import type { ListFolder } from "./glob-words.ts";
 import type { Target } from "./command-paths.ts";
-import { mayHold, mayReach } from "./path-patterns.ts";
+import { mayHold } from "./path-patterns.ts";
+import { mayMeet, type Seen } from "./forbidden-below.ts";
 import { forbiddenPlace } from "./forbidden-paths.ts";
-import type { Rule, RuleBase } from "./rules.ts";
+import type { Rule } from "./rules.ts";
 import type { FileUse, Program } from "./parsed-command.ts";
 import { rewrittenBy } from "./rewriters.ts";
 import { asModule } from "./script-names.ts";
@@ -14,8 +14,7 @@ import { extractionRisk } from "./written-files.ts";
 type Touched = { readonly kind: "look" | "edit"; readonly target: { readonly path: string } | undefined };
 type Ground = {
   readonly rules: readonly Rule[];
-  readonly base: RuleBase;
-  readonly list: ListFolder | undefined;
+  readonly seen: Seen;
   readonly find: (use: FileUse) => Promise<readonly Target[]>;
 };
 
@@ -29,15 +28,16 @@ export async function writeConflict(program: Program, uses: readonly Touched[], 
   for (const { kind, target } of uses) {
     if (!target || !(kinds.includes(kind) || (kind === "edit" && target.path.endsWith("/**")))) continue;
     const folder = target.path.replace(/\/\*\*$/, "");
-    const reaching = ground.rules.find((rule) => mayReach(forbiddenPlace(rule, ground.base), folder));
-    const isFolder = folder !== target.path || (await ground.list?.(folder)) !== undefined;
-    if (reaching && isFolder) return `it changes whole folders, where the rule ${reaching.text} protects files`;
+    const isFolder = folder !== target.path || (await ground.seen.list?.(folder)) !== undefined;
+    const reaching = isFolder ? await firstMet(ground.rules, folder, ground.seen) : undefined;
+    if (reaching) return `it changes whole folders, where the rule ${reaching.text} protects files`;
   }
   return rewriteConflict(program, ground);
 }
 
 /** Formatters and package managers change files that no word names. */
-async function rewriteConflict(program: Program, { rules, base, list, find }: Ground): Promise<string | undefined> {
+async function rewriteConflict(program: Program, { rules, seen, find }: Ground): Promise<string | undefined> {
+  const { base, list } = seen;
   const { named, below, endings } = rewrittenBy(program);
   const patterns = rules.map((rule) => ({ rule, place: forbiddenPlace(rule, base) }));
   const places = named.length > 0 ? await find({ word: exactWord("."), places: program.places }) : [];
@@ -50,12 +50,16 @@ async function rewriteConflict(program: Program, { rules, base, list, find }: Gr
     for (const target of await find({ word, places: program.places })) {
       const folder = target?.path.replace(/\/\*\*$/, "");
       const isFolder = folder === undefined || (await list?.(folder)) !== undefined;
-      const hit = patterns.find(
-        ({ place }) => isFolder && mayEndIn(place, endings) && (folder === undefined || mayReach(place, folder)),
-      );
-      if (hit) return `it changes whole folders, where the rule ${hit.rule.text} protects files`;
+      const meant = patterns.filter(({ place }) => isFolder && mayEndIn(place, endings)).map(({ rule }) => rule);
+      const hit = folder === undefined ? meant[0] : await firstMet(meant, folder, seen);
+      if (hit) return `it changes whole folders, where the rule ${hit.text} protects files`;
     }
   }
+  return undefined;
+}
+
+async function firstMet(rules: readonly Rule[], folder: string, seen: Seen): Promise<Rule | undefined> {
+  for (const rule of rules) if (await mayMeet(rule, folder, seen)) return rule;
   return undefined;
 }
 
