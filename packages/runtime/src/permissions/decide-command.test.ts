@@ -208,6 +208,20 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["cat src/.env.b", "deny", { mode: "bypassPermissions", ...denying("Read(.env.[ab])") }],
     ["rg --made-up", "ask", { mode: "bypassPermissions", ...denying("Read(./.env)") }],
   ],
+  "an address of a file is the file that it means": [
+    ...["../other/x?mode=rwc", "%2e%2e/other/x", "///other/x", ".git/hooks/post-checkout", ".bashrc"].flatMap((path) =>
+      ["Bash", "Bash(sqlite3:*)"].map((rule): Row => {
+        const effect = path.startsWith(".git") ? "deny" : rule === "Bash" && path !== ".bashrc" ? "allow" : "ask";
+        return [`sqlite3 'file:${path}' 'create table t(a)'`, effect, allowing(rule)];
+      }),
+    ),
+    ["sqlite3 'file:x.db?mode=rwc' 'create table t(a)'", by("Bash(sqlite3:*)"), allowing("Bash(sqlite3:*)")],
+    ["sqlite3 file:%61.txt 'select 1'", "deny", { mode: "bypassPermissions", ...denying("Edit(./a.txt)") }],
+    ["made-up file:///repo/%61.txt", "deny", { mode: "bypassPermissions", ...denying("Read(./a.txt)") }],
+    ["made-up file:///other/x", "ask", allowing("Bash(made-up:*)")],
+    ["made-up --from=file://localhost/other/x", "ask", allowing("Bash(made-up:*)")],
+    ["git clone file:///other/x", "ask", allowing("Bash(git:*)")],
+  ],
   "a preset stands beside rules": [
     ["made-up x", by("Bash(made-up:*)"), allowing("preset:npm", "Bash(made-up:*)")],
     ["npm test", "allow", allowing("preset:npm", "Bash(made-up:*)")],

@@ -17,6 +17,7 @@ describe("names of files in words of a program", () => {
       ["HEAD:x", "HEAD:x", "x"],
       ["f=@x;type=y", "f=@x;type=y", "@x;type=y", "x;type=y", "y", "@x", "x"],
       ["a=", "a="],
+      ["--db=file:%78?y", "--db=file:%78?y", "file:%78?y", "%78?y", "x"],
       ["a,b", "a,b", "b"],
       ["a<b", "a<b", "b"],
       ["=".repeat(20), "=".repeat(20), ...Array.from({ length: 16 }, (_, at) => "=".repeat(19 - at))],

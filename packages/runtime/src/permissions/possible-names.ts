@@ -1,3 +1,4 @@
+import { isFileAddress, pathOfAddress } from "./file-addresses.ts";
 import { fromFolders, splitGit } from "./git-commands.ts";
 import { pathspecNames } from "./git-pathspecs.ts";
 import { isInterpreter } from "./interpreters.ts";
@@ -47,7 +48,7 @@ export function namesOfProgram({ name, words }: Pick<Program, "name" | "words">)
   ];
 }
 
-/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`. */
+/** The parts of a word that may be names of files: `--file=x`, `-fx`, `@x`, `HEAD:x`, `f=@x;type=y`, `file:%78`. */
 export function namesIn(word: ShellWord): ShellWord[] {
   if (word.kind === "open") return [];
   const { text } = word;
@@ -58,6 +59,7 @@ export function namesIn(word: ShellWord): ShellWord[] {
     text.replace(/^-\w/, ""),
     text.replace(/^-\w+(?=[./~])/, ""),
   ];
-  const names = new Set(parts.filter((part) => part !== "" && part !== text));
+  const meant = [text, ...parts].flatMap((part) => (isFileAddress(part) ? (pathOfAddress(part) ?? []) : []));
+  const names = new Set([...parts, ...meant].filter((part) => part !== "" && part !== text));
   return [word, ...[...names].map((part) => ({ ...word, text: part, tilde: part.startsWith("~/") }))];
 }

@@ -1,3 +1,4 @@
+import { fileOfAddress } from "./file-addresses.ts";
 import { fromFolders, type GitCall, splitGit } from "./git-commands.ts";
 import { pathspecFiles } from "./git-pathspecs.ts";
 import { gitRowOf } from "./git-rows.ts";
@@ -60,7 +61,16 @@ function filesOfRow(name: string, row: Row, words: Words): NamedFiles {
     case "chgrp":
       return { reads, writes: [...writes, ...(has("--reference") ? operands : behind(operands, 1))] };
     case "sqlite3":
-      return { reads, writes: [...writes, ...operands.slice(0, 1).filter((word) => word.text !== ":memory:")] };
+      return {
+        reads,
+        writes: [
+          ...writes,
+          ...operands
+            .slice(0, 1)
+            .map(fileOfAddress)
+            .filter((word) => word.text !== ":memory:"),
+        ],
+      };
     case "uniq":
     case "xxd":
       return { reads: [...reads, ...operands.slice(0, 1)], writes: [...writes, ...behind(operands, 1)] };
@@ -190,7 +200,8 @@ function filesOfCall(call: GitCall): NamedFiles {
       return { reads, writes: isPush ? put.flatMap((word) => pathspecFiles({ ...call, folders: [] }, word)) : [] };
     }
     case "clone": {
-      const [source, target = source && cloneFolder(source)] = all;
+      const [named, target = named && cloneFolder(named)] = all;
+      const source = named && fileOfAddress(named);
       const isLocal = source !== undefined && !/^(?:[a-z+]+:\/\/|[\w.-]+@|[\w.-]+:)/i.test(source.text);
       return { reads: [...reads, ...(isLocal ? [source] : [])], writes: target ? [target] : [] };
     }
