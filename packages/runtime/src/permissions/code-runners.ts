@@ -37,8 +37,27 @@ export function ofShell(name: string, words: Words): Inner[] {
     const given = nameGiven(operand.text, words.slice(at + 1));
     return [{ type: "script", text: operand.text, given, sameShell: false, transparent: true }];
   }
-  if (!operand || /^\/dev\/(?:stdin|fd\/)/.test(operand.text)) return [{ type: "hidden", reason: commandsFromInput }];
-  return isPlain(operand) ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+  return operand ? ofScript(operand, isPlain(operand)) : [{ type: "hidden", reason: commandsFromInput }];
+}
+
+/** `source FILE`, in this very shell; `-p` takes the folders where to look. */
+export function ofSource(words: Words): Inner[] {
+  const at = words[1]?.text === "--" ? 2 : 1;
+  const operand = words[at];
+  if (!operand) return [];
+  return at === 1 && operand.text.startsWith("-")
+    ? [obscure("source", words, false)]
+    : ofScript(operand, operand.kind === "exact");
+}
+
+function ofScript(file: ShellWord, isWritten: boolean): Inner[] {
+  if (isInput(file.text)) return [{ type: "hidden", reason: commandsFromInput }];
+  return isWritten ? [] : [{ type: "hidden", reason: "the script for a shell is not written out" }];
+}
+
+/** `/dev/stdin`, and every other name of a file that is open already. */
+function isInput(text: string): boolean {
+  return /(?:^|\/)dev\/(?:stdin|fd\/)|(?:^|\/)fd\/\d+$/.test(text.replace(/\/(?:\.?\/)+/g, "/"));
 }
 
 /** `sh -c 'wc -l "$1"' _ {}`: one name at a time, in a script that changes none of its parameters. */
@@ -78,7 +97,7 @@ export function ofInterpreter(name: string, words: Words): Inner[] {
     return [obscure(name, words, false)];
   if (options.some((word) => isPlain(word) && /^--?(?:version|v|V|help|h)$/.test(word.text))) return [];
   const file = rest[operand];
-  if (!isPlain(file) || file.text === "-" || /^\/dev\/(?:stdin|fd\/)/.test(file.text))
+  if (!isPlain(file) || file.text === "-" || isInput(file.text))
     return [{ type: "hidden", reason: `${name} reads its program from its input` }];
   return [];
 }

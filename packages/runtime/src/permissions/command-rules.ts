@@ -1,7 +1,7 @@
 import { isSystemName } from "./read-only-commands.ts";
 import type { Program } from "./parsed-command.ts";
 import { isPlain, type ShellWord } from "./shell-words.ts";
-import { meansSubcommand } from "./subcommand-names.ts";
+import { meansSubcommand, takesTasks, withoutFront } from "./subcommand-names.ts";
 
 /** The pattern of a `Bash(…)` rule: words to start with (`git diff:*`, `npm run *`), the whole command, or text with wildcards. */
 type CommandPattern =
@@ -61,15 +61,27 @@ export function forbids(pattern: string, program: Program): boolean {
   if (read.type === "wild") return forbidsWords(read.text.toLowerCase(), text.toLowerCase());
   const [name, ...rest] = read.words;
   if (name === undefined) return true;
-  if (program.name === "" || basename(name).toLowerCase() !== program.name.toLowerCase()) return false;
+  if (program.name === "" || !isSameProgram(program.name.toLowerCase(), basename(name).toLowerCase())) return false;
   const options = rest.filter(isOption);
   const given = program.words.flatMap((word) => (isOption(word.text) ? [word.text] : []));
   if (!options.every((option) => hasOption(given, option))) return false;
-  return startsWith(
-    program,
-    rest.filter((word) => !isOption(word)),
-    read.type === "whole",
+  const wanted = rest.filter((word) => !isOption(word));
+  if (wanted.length > 0 && takesTasks(program.name)) return wanted.every((task) => mayHaveOperand(program, task));
+  return withoutFront(basename(name).toLowerCase(), wanted, (word) => word).some((start) =>
+    withoutFront(program.name.toLowerCase(), program.words.slice(1), ({ text }) => text).some((given) =>
+      startsWith({ name: program.name, given }, start, read.type === "whole"),
+    ),
   );
+}
+
+/** `pip3.11` is `pip3`, and both are `pip`. */
+function isSameProgram(given: string, wanted: string): boolean {
+  const [short, long] = given.length < wanted.length ? [given, wanted] : [wanted, given];
+  return short !== "" && long.startsWith(short) && /^(?:[-.]?\d[\d.]*)?$/.test(long.slice(short.length));
+}
+
+function mayHaveOperand({ words }: Program, task: string): boolean {
+  return words.slice(1).some((word) => (word.kind === "exact" ? word.text === task : !isOption(word.text)));
 }
 
 /** Nothing may be behind the last word: `git * push *` forbids `git -C x push` too. */
@@ -89,12 +101,16 @@ export function forbidsText(pattern: string, command: string): boolean {
 }
 
 /** Operands in this order at the start; words in between are skipped only when they may be values of options. */
-function startsWith({ name, words }: Program, wanted: readonly string[], whole: boolean): boolean {
+function startsWith(
+  { name, given: words }: { name: string; given: readonly ShellWord[] },
+  wanted: readonly string[],
+  whole: boolean,
+): boolean {
   const isMeant = (given: string, index: number): boolean =>
     index === 0 ? meansSubcommand(name.toLowerCase(), given, wanted[0] ?? "") : given === wanted[index];
   let found = 0;
   let afterOption = false;
-  for (const word of words.slice(1)) {
+  for (const word of words) {
     if (found === wanted.length && !whole) return true;
     const option = isOption(word.text);
     const fits = found < wanted.length && (word.kind !== "exact" || isMeant(word.text, found));
@@ -125,7 +141,9 @@ const longNames: Readonly<Record<string, string>> = {
 };
 
 function hasOption(given: readonly string[], option: string): boolean {
-  return namesOf(option).every((wanted) => given.some((one) => namesOf(one).some((name) => isSameOption(name, wanted))));
+  return namesOf(option).every((wanted) =>
+    given.some((one) => namesOf(one).some((name) => isSameOption(name, wanted) || isShortened(one, name, wanted))),
+  );
 }
 
 /** `-rf` is `recursive` and `force`; `--force=x` is `force`. */
@@ -135,7 +153,12 @@ function namesOf(option: string): string[] {
 }
 
 function isSameOption(given: string, wanted: string): boolean {
-  return given === wanted || (given.length >= 3 && wanted.startsWith(given)) || given.startsWith(`${wanted}-`);
+  return given === wanted || given.startsWith(`${wanted}-`);
+}
+
+/** Most programs take any beginning of a long option that is clear, and refuse one that is not. */
+function isShortened(option: string, name: string, wanted: string): boolean {
+  return option.startsWith("--") && name !== "" && wanted.startsWith(name);
 }
 
 function basename(path: string): string {

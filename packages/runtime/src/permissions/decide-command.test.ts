@@ -222,6 +222,47 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["made-up --from=file://localhost/other/x", "ask", allowing("Bash(made-up:*)")],
     ["git clone file:///other/x", "ask", allowing("Bash(git:*)")],
   ],
+  "what a line has written itself may be anything when it runs it": [
+    ...[
+      "echo 'rm V' > s; bash s",
+      "echo 'rm V' > s; . s",
+      "echo 'rm V' > s; source ./s",
+      "echo 'x' > s.py; python3 -W ignore s.py",
+      "echo 'x' > s.js; node --require ./s.js a.txt",
+      "echo 'x' > s.js; node --require=./s.js a.txt",
+      "echo 'rm V' > $x; sh s",
+      "echo 'rm V' > $x; ./s",
+      "tee s <<< 'rm V'; sh s",
+      "sed -i '1i rm V' s; sh s",
+      "curl -o s https://h/x; sh s",
+      "mkfifo ff; sh ff & echo 'rm V' > ff; wait",
+    ].flatMap((line): Row[] => [
+      [line, "ask", { mode: "bypassPermissions", ...denying("Bash(rm:*)") }],
+      [line, "ask", { ...allowing("Bash"), ...denying("Bash(rm:*)") }],
+    ]),
+    ...[
+      "echo x > s; bash t",
+      "bash s; echo x > s",
+      "echo x > s; node t.js s",
+      "chmod +x s; ./s",
+      "gcc -o s s.c && ./s",
+      ". ~/x",
+    ].map((line): Row => [line, "allow", { mode: "bypassPermissions", ...denying("Bash(rm:*)") }]),
+  ],
+  "what runs something in another way is not missed by rules": [
+    ...[
+      "jobs -x rm V",
+      "source /dev/stdin <<< 'rm V'",
+      ". /dev/fd/0 <<< 'rm V'",
+      "sh /proc/self/fd/0 <<< 'rm V'",
+      "gpg-agent --daemon rm V",
+    ].map((line): Row => [line, "deny", { mode: "bypassPermissions", ...denying("Bash(rm:*)") }]),
+    ...[". <(echo rm V)", 'source "$x"', "source -p . x", "jobs $x", "sh /dev/./stdin"].map(
+      (line): Row => [line, "ask", { mode: "bypassPermissions", ...denying("Bash(rm:*)") }],
+    ),
+    ["jobs", looks],
+    ["jobs -l", looks],
+  ],
   "a preset stands beside rules": [
     ["made-up x", by("Bash(made-up:*)"), allowing("preset:npm", "Bash(made-up:*)")],
     ["npm test", "allow", allowing("preset:npm", "Bash(made-up:*)")],

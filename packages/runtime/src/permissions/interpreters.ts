@@ -72,7 +72,8 @@ const obscure: ReadonlySet<string> = new Set(
     "parallel ssh mosh su runuser gosu su-exec pkexec setpriv capsh chroot unshare nsenter bwrap firejail proot fakeroot fakechroot " +
     "systemd-run start-stop-daemon daemonize run-parts flock taskset chrt numactl prlimit cpulimit strace ltrace valgrind gdb perf " +
     "script expect unbuffer rlwrap xvfb-run dbus-run-session faketime torsocks proxychains proxychains4 ssh-agent tini dumb-init " +
-    "chpst softlimit entr inotifywait nodemon screen tmux at batch crontab ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 " +
+    "chpst softlimit entr inotifywait nodemon gpg-agent dbus-launch sshpass systemd-socket-activate xinit xterm urxvt gnome-terminal konsole kitty alacritty " +
+    "schroot pseudo timelimit tsp nq runsv screen tmux at batch crontab ld.so ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 " +
     "setarch linux32 linux64 i386 x86_64 uname26 eatmydata nocache choom cgexec chronic ifne lckdo uclampset gtime coreutils nix-shell daemon logsave s6-setuidgid s6-envdir with-contenv doppler aws-vault envchain envdir envuidgid setuidgid setlock " +
     "pgrphack cross-env cross-env-shell env-cmd dotenv systemd-inhibit systemd-cat aa-exec runcon sandbox-exec trickle sem catchsegv " +
     "hyperfine caffeinate sg newgrp rsh rlogin socat nc ncat netcat vim vi nvim ex view emacs nano ed"

@@ -232,7 +232,20 @@ describe("a deny rule", () => {
 
   it("for twine and pip holds for their modules", async () => {
     const given: Given = { mode: "bypassPermissions", deny: ["Bash(twine upload:*)", "Bash(pip install:*)"] };
-    for (const command of ["python3 -m twine upload x", "python -m pip install x", "python3 /usr/bin/pip install x"])
+    for (const command of [
+      ...[
+        "-mpip",
+        "-W ignore -m pip",
+        "-Wignore -mpip",
+        "-X dev -m pip",
+        "-Im pip",
+        "-sSEm pip",
+        "--check-hash-based-pycs never -m pip",
+      ].map((how) => `python3 ${how} install x`),
+      "python3 -m twine upload x",
+      "python -m pip install x",
+      "python3 /usr/bin/pip install x",
+    ])
       assert.equal((await judge(command, given)).effect, "deny", command);
   });
 });

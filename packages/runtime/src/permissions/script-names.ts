@@ -10,33 +10,53 @@ import { exactWord, isPlain, type ShellWord } from "./shell-words.ts";
 export function withScript(program: Program): readonly Program[] {
   const { name, words } = program;
   if (!isLanguage(name) && !isShell(name)) return [program];
+  const module = moduleOf(name, words);
+  if (module?.name) return withRun(program, exactWord(module.name), words.slice(module.end));
   const at = words.findIndex((word, index) => index > 0 && isPlain(word) && !word.text.startsWith("-"));
   const script = words[at];
-  if (!script) return [program];
-  const started = programOf(script, words.slice(at + 1));
-  const run = startsOfRun(started.name, started.words).programs.map(([first = exactWord(""), ...rest]) => programOf(first, rest));
+  return script ? withRun(program, script, words.slice(at + 1)) : [program];
+}
+
+function withRun(program: Program, script: ShellWord, rest: readonly ShellWord[]): readonly Program[] {
+  const started = programOf(script, rest);
+  const run = startsOfRun(started.name, started.words).programs.map(([first = exactWord(""), ...more]) => programOf(first, more));
   return [program, ...[started, ...run].map((one) => ({ ...program, ...one, inside: [] }))];
 }
 
 /** Modules that Python is told to run: the first, and those that it would run in turn, as `-m cProfile -m x` does. Empty when one is not written out. */
 export function modulesRun(name: string, words: readonly ShellWord[]): readonly string[] {
-  if (!/^(?:python|pypy)/.test(name)) return [];
-  const first = words.findIndex((word, index) => index > 0 && !/^-./.test(word.text));
+  const first = moduleOf(name, words);
+  if (!first) return [];
   const moduleAt = (index: number): string | undefined => {
     const [, attached] = /^-[a-zA-Z]*?m(.*)$/s.exec(words[index]?.text ?? "") ?? [];
     const next = words[index + 1];
     return attached === undefined ? undefined : attached || (isPlain(next) ? next.text : "");
   };
-  const isModule = words.slice(1, first === -1 ? undefined : first).some((_, index) => moduleAt(index + 1) !== undefined);
-  return isModule ? words.flatMap((_, index) => (index === 0 ? [] : (moduleAt(index) ?? []))) : [];
+  return [first.name, ...words.slice(first.end).flatMap((_, index) => moduleAt(first.end + index) ?? [])];
+}
+
+/** The module that Python runs, empty where it is not written out, and the word behind it. */
+function moduleOf(name: string, words: readonly ShellWord[]): { readonly name: string; readonly end: number } | undefined {
+  if (!/^(?:python|pypy)/.test(name)) return undefined;
+  for (let at = 1; /^-./.test(words[at]?.text ?? ""); at++) {
+    const { text = "" } = words[at] ?? {};
+    if (text === "--" || text === "--check-hash-based-pycs") at++;
+    if (text.startsWith("--")) continue;
+    // The first letter that takes a value has the rest of the word, or the next one.
+    const [, letter, attached = ""] = /^-[^cmWX]*([cmWX])(.*)$/s.exec(text) ?? [];
+    if (letter === "c") return undefined;
+    const next = words[at + 1];
+    if (letter === "m") return { name: attached || (isPlain(next) ? next.text : ""), end: at + (attached ? 1 : 2) };
+    if (letter !== undefined && attached === "") at++;
+  }
+  return undefined;
 }
 
 /** The program, or the module that Python runs instead of a script. */
 export function asModule(program: Program): Program {
-  const [module] = modulesRun(program.name, program.words);
+  const module = moduleOf(program.name, program.words);
   if (module === undefined) return program;
-  const at = program.words.findIndex((word, index) => index > 0 && word.text.endsWith(module));
-  return { ...program, name: module, words: [exactWord(module), ...program.words.slice(at + 1)] };
+  return { ...program, name: module.name, words: [exactWord(module.name), ...program.words.slice(module.end)] };
 }
 
 function programOf(

@@ -8,6 +8,53 @@ export function meansSubcommand(name: string, given: string, wanted: string): bo
   return takesBeginnings.has(name) && given !== "" && names.some((one) => one.startsWith(given));
 }
 
+/** Does it take its operands for tasks, all of which it does, whatever their order and what is set between them? */
+export function takesTasks(name: string): boolean {
+  return taskRunners.test(name.toLowerCase());
+}
+
+const taskRunners =
+  /^(?:[gbp]?make|mingw32-make|ninja|samu|just|task|rake|gradlew?|mvnw?|mvnd|ant|sbt|lein|invoke|inv|fab|doit|gulp|grunt|jake|mage)$/;
+
+/** The words as they are, and without what may stand in front of a subcommand and leaves it the same one. */
+export function withoutFront<Word>(name: string, words: readonly Word[], textOf: (word: Word) => string): (readonly Word[])[] {
+  const operands = words.filter((word) => !textOf(word).startsWith("-"));
+  const found = (Object.hasOwn(fronts, name) ? (fronts[name] ?? []) : []).find(({ front, before }) => {
+    const isFront = front.every((text, at) => text.test(operands[at] === undefined ? "" : textOf(operands[at])));
+    const next = operands[front.length];
+    return isFront && next !== undefined && (before === undefined || before.includes(textOf(next)));
+  });
+  if (!found) return [words];
+  const left = new Set(operands.slice(0, found.front.length));
+  return [words, words.filter((word) => !left.has(word))];
+}
+
+/** `before`: only in front of these. */
+const front = (words: string, before?: string) => ({
+  front: words.split(" ").map((word) => new RegExp(`^${word.replace("+", "\\+").replace("*", ".*")}$`)),
+  before: before?.split(" "),
+});
+
+const containers = [
+  front(
+    "container",
+    "attach commit cp create diff exec export kill logs pause port rename restart rm remove run start stats stop top unpause update wait",
+  ),
+  front("image", "build history import load pull push save tag"),
+  front("build(?:er|x)", "build"),
+  front("system", "info events"),
+];
+
+const fronts: Readonly<Record<string, readonly ReturnType<typeof front>[]>> = {
+  docker: containers,
+  podman: containers,
+  nerdctl: containers,
+  cargo: [front("+*")],
+  rustc: [front("+*")],
+  pnpm: [front("(?:recursive|multi|m)")],
+  yarn: [front("workspace *"), front("workspaces (?:foreach|run)"), front("workspaces")],
+};
+
 /** The first name of the subcommand that the program takes this word for; the word itself where it has but one. */
 export function firstNameOf(name: string, given: string): string {
   const groups = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
@@ -37,5 +84,7 @@ const otherNames: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gem: groups("install i | uninstall | push | update | list"),
   bundle: groups("exec e | install i | check c"),
   brew: groups("uninstall rm remove | install | upgrade | list ls"),
-  docker: groups("rm | rmi | ps"),
+  docker: groups("rm remove | rmi | ps"),
+  podman: groups("rm remove | rmi | ps"),
+  helm: groups("uninstall un del delete | list ls | dependency dep dependencies | history hist | show inspect"),
 };

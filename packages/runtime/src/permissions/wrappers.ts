@@ -1,4 +1,4 @@
-import { ofInterpreter, ofShell, readsAlike } from "./code-runners.ts";
+import { ofInterpreter, ofShell, ofSource, readsAlike } from "./code-runners.ts";
 import { type Inner, joined, obscure, type Words } from "./inner.ts";
 import { splitGit } from "./git-commands.ts";
 import { mayBeSyntax, readExpression } from "./find-expression.ts";
@@ -25,6 +25,11 @@ export function findInner(name: string, words: Words, fed?: PrintedNames | undef
       return ofEnv(words);
     case "eval":
       return [joined(words.slice(1), { sameShell: true, transparent: false })];
+    case "source":
+    case ".":
+      return ofSource(words);
+    case "jobs":
+      return words.every((word) => isPlain(word) && !/^-.*x/.test(word.text)) ? [] : [obscure(name, words)];
     case "trap":
       return ofTrap(words);
     case "xargs":
