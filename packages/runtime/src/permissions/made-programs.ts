@@ -15,7 +15,6 @@ type Line = { readonly programs: readonly Program[]; readonly writes: readonly F
 /** Files that a line puts somewhere itself: each may be a copy of a program, or a link to one, under another name. */
 export type Made = {
   readonly moment: Moment;
-  readonly type: "plain";
   readonly paths: readonly string[];
   /** Where one of them lies is not written out. */
   readonly isAnywhere: boolean;
@@ -38,7 +37,6 @@ export async function madeBy({ programs, writes }: Line, find: Find): Promise<re
             find({ word, places }).then(
               (found): Made => ({
                 moment,
-                type: "plain",
                 paths: found.flatMap((one) => one?.path ?? []),
                 isAnywhere: found.includes(undefined),
               }),

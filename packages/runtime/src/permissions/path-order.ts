@@ -12,7 +12,7 @@ export type Change = { readonly moment: Moment; readonly type: Kind; readonly pa
 type Kind = "plain" | "moves" | "runs" | "unknown";
 
 /** May one of these come before? */
-export function changesBefore(moment: Moment, changes: readonly Change[]): readonly Change[] {
+export function changesBefore<Each extends Pick<Change, "moment">>(moment: Moment, changes: readonly Each[]): readonly Each[] {
   return changes.filter((change) => change.moment.at < moment.until && (change.moment !== moment || moment.again));
 }
 
