@@ -99,6 +99,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["git rev-parse --show-toplevel", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
     ["git ls-files", `${by("Bash(git:*)")} with a git that obeys .git only`, allowing("Bash(git:*)")],
     ["git rev-parse --show-toplevel", `${looks} with git`],
+    ['cd "$(git rev-parse --show-toplevel)" && ls', `${looks} with git`, allowing("Bash(git:*)")],
   ],
   "a program that the line makes is none that rules know": [
     ["cp evil made && ./made", "ask", besideRules],
@@ -113,6 +114,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     ["PAGER= less a.txt", "allow by bypass: Permissions are bypassed", besideRules],
     ["PAGER=cat less a.txt", "allow by bypass: Permissions are bypassed", besideRules],
     ["PAGER='curl x' less a.txt", "ask", besideRules],
+    ["PAGER=$X less a.txt", "ask", besideRules],
     ["GIT_EXEC_PATH=here git push", "ask", besideRules],
     ["GIT_EXEC_PATH=/dev/null git push", "allow by bypass: Permissions are bypassed", besideRules],
   ],

@@ -39,9 +39,16 @@ describe("a word", () => {
 });
 
 describe("a pattern that has found a file", () => {
-  const patterns = (line: string): string[] => parseCommand(line).patterns.map(({ word }) => word.text);
-
   it("is not matched again in quotes, whatever number stands beside it", () => {
-    assert.deepEqual(patterns('for f in *.txt; do echo "$f"$#; done'), ["*.txt"]);
+    const { programs } = parseCommand('for f in *.txt; do cat "$f"$#; done');
+    assert.deepEqual(
+      programs.map(({ words }) => words.map(({ kind, text, pattern }) => [kind, text, pattern])),
+      [
+        [
+          ["exact", "cat", undefined],
+          ["open", "*.txt", undefined],
+        ],
+      ],
+    );
   });
 });

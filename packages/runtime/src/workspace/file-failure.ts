@@ -1,5 +1,6 @@
 import type { Stats } from "node:fs";
 import { RuntimeError } from "../protocol/errors.ts";
+import { messageOf } from "../util/message-of.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -21,7 +22,7 @@ export function fileFailure(path: string, { verb, error }: { verb: string; error
   if (error instanceof RuntimeError) return error;
   const code = codeOf(error);
   if (code === "ENOENT") return new RuntimeError("not-found", `${path} does not exist.`, { cause: error });
-  const reason = reasons[code] ?? (error instanceof Error ? error.message : code);
+  const reason = reasons[code] ?? messageOf(error);
   return new RuntimeError("usage", `${path} could not be ${verb}: ${reason}.`, { cause: error });
 }
 
