@@ -150,6 +150,8 @@ describe("opening a log", () => {
       [oldEvents, ["Passed over 2 lines of the journal that repeat earlier ones"]],
     );
     assert.deepEqual((await openAfter([one, "garbage\n", two, five, six, seven].join(""))).found, oldEvents);
+    const unnumbered = '{"seq":"3","at":"","sessionId":"s1","type":"warning.raised","message":"none of ours"}\n';
+    assert.deepEqual((await openAfter([one, two, unnumbered, five].join(""))).found, oldEvents.slice(0, 2));
     assert.deepEqual((await openAfter([one, two, "garbage\n", five, six].join(""))).found, oldEvents.slice(0, 2));
     assert.deepEqual((await openAfter([one, six, two, five, seven].join(""))).found, [started(1, 1), warning(6), warning(7)]);
   });
