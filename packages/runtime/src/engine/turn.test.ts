@@ -34,6 +34,7 @@ type Setup = {
   provider?: Provider;
   onEvent?: (event: EventBody) => void;
   redactor?: Redactor;
+  clock?: () => number;
 };
 
 async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
@@ -64,7 +65,7 @@ async function turn(replies: readonly ScriptStep[], setup: Setup = {}) {
     redactor,
     contextWindow: async () => 1000,
     newId: () => `id-${++ids}`,
-    clock: () => 0,
+    clock: setup.clock ?? (() => 0),
   };
   const deps: TurnDeps = {
     emit: (event) => {
@@ -110,6 +111,32 @@ describe("a turn", () => {
         total: { inputTokens: 30, outputTokens: 15, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
       },
     );
+  });
+
+  it("says of each call how it ended and how long it took", async () => {
+    let now = 1_000;
+    const slow = tool("Slow", async () => {
+      now += 1_500.4;
+      return say("done");
+    });
+    const replies = [{ calls: [{ name: "Slow", input: {}, callId: "c" }] }, { text: "Done." }];
+    const { events } = await turn(replies, { tools: [slow], clock: () => now });
+    const result = { type: "tool-result", callId: "c", name: "Slow", ...say("done"), isError: false };
+    assert.deepEqual(
+      events.filter(({ type }) => type === "tool.ended"),
+      [{ type: "tool.ended", callId: "c", name: "Slow", status: "ok", result, durationMs: 1_500 }],
+    );
+  });
+
+  it("sees the same result although the whole of it is kept elsewhere each time", async () => {
+    let calls = 0;
+    const long = tool("Long", async () => {
+      const fullOutputPath = `/kept/${++calls}`;
+      return { ...say(`much; all of it is in ${fullOutputPath}`), details: { fullOutputPath } };
+    });
+    const replies = Array.from({ length: 9 }, () => ({ calls: [{ name: "Long", input: {} }] }));
+    const { outcome } = await turn(replies, { tools: [long] });
+    assert.deepEqual([outcome.type === "stopped" && outcome.limit, calls], ["loop", 6]);
   });
 
   it("continues an answer that the output limit cut, and answers with all of it", async () => {
