@@ -159,6 +159,21 @@ describe("the verdict on a call", () => {
     }
   });
 
+  it("is a no when an answer makes a call of it that a rule forbids", async () => {
+    const { deps, gate, audited } = depsWith({ answerable: true, deny: ["Bash(git push:*)"] });
+    const judging = judgeCall(deps, bashCall("npm install"), bash);
+    await eventually(() => {
+      if (!gate.question("r1")) return false;
+      gate.answer("r1", { decision: "allow", updatedInput: { command: "git push" } });
+      return true;
+    });
+    assert.equal((await judging).type, "refused");
+    assert.deepEqual(
+      audited.map(({ effect, rule }) => [effect, rule]),
+      [["deny", "Bash(git push:*)"]],
+    );
+  });
+
   it("is a no when an answer makes a call of it that could not be undone", async () => {
     const { deps, gate, audited } = depsWith({ answerable: true });
     const irreversible: JudgeDeps["irreversible"] = ({ input }) =>
