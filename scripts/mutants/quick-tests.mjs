@@ -26,13 +26,17 @@ export async function openQuickTests({ entries, mutants, place, output }) {
   const nameOf = new Map(tests.map((test) => [test.index, `${test.file}: ${test.name}`]));
   const killers = new Map();
 
+  const ownTests = ({ file: source }) => {
+    const own = `packages/runtime/src/${source.replace(/\.ts$/, ".test.ts")}`;
+    return [...msOf.keys()].filter((index) => fileOf.get(index) === own);
+  };
   /** What killed others of the same file, and the file's own tests, know what it is for; of the others, the quickest first. */
   const inOrder = (mutant, wanted) => {
     const meeting = new Set(wanted);
     const proven = (killers.get(mutant.file) ?? []).filter((index) => meeting.has(index));
-    const own = `packages/runtime/src/${mutant.file.replace(/\.ts$/, ".test.ts")}`;
+    const own = new Set(ownTests(mutant));
     const others = wanted.sort((a, b) => msOf.get(a) - msOf.get(b));
-    return [...new Set([...proven, ...others.filter((index) => fileOf.get(index) === own), ...others])];
+    return [...new Set([...proven, ...others.filter((index) => own.has(index)), ...others])];
   };
   const remember = ({ file: source }, killer) => {
     if (!msOf.has(killer)) return;
@@ -82,7 +86,10 @@ export async function openQuickTests({ entries, mutants, place, output }) {
         const wanted = inOrder(mutant, isLoaded ? [...msOf.keys()] : (metBy.get(mutant.id) ?? []));
         if (wanted.length === 0) return { verdict: "unmet" };
         const early = isLoaded ? { isSure: false } : await askShared(mutant.id, wanted);
-        const killer = early.isSure ? early.killer : await askAlone(mutant.id, wanted);
+        let killer = early.isSure ? early.killer : await askAlone(mutant.id, wanted);
+        // What is computed once is met by the first test that needs it, and told by any other.
+        const others = killer === undefined ? ownTests(mutant).filter((index) => !wanted.includes(index)) : [];
+        if (others.length > 0) killer = await askAlone(mutant.id, others);
         remember(mutant, killer);
         return killer === undefined ? { verdict: "survived" } : { verdict: "killed", by: nameOf.get(killer) ?? killer };
       },
