@@ -347,6 +347,25 @@ describe("requests of the host", () => {
       assert.match(String((await register(wrong))["error"]), words);
   });
 
+  it("register_repo_root has the skills looked for again where it is told to", async () => {
+    let looks = 0;
+    const reload = async () => {
+      looks++;
+      return { skills: [], warnings: [] };
+    };
+    const live = start([], { session: { skills: { found: [], trusted: async () => true, reload } } });
+    const seen: number[] = [];
+    for (const [name, more] of [
+      ["one", {}],
+      ["two", { reload_skills: true }],
+    ] as const) {
+      mkdirSync(join(cwd, name));
+      await ask(live, { subtype: "register_repo_root", directory: join(cwd, name), ...more });
+      seen.push(looks);
+    }
+    assert.deepEqual(seen, [0, 1]);
+  });
+
   it("background_tasks moves nothing, and says so where something runs", async () => {
     const live = start([{ calls: [{ name: "Bash", input: { command: "touch x" }, callId: "toolu_1" }] }], {
       permissions: "host",
