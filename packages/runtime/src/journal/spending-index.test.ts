@@ -39,7 +39,7 @@ it("a model is paid for each answer once: by the session that asked, not by a fo
   await write("one", [start, asked("message.ended", 2), asked("message.ended", 3, 0), asked("side-call.ended", 4)]);
   await store.fork("one", "two");
   await write("two", [asked("message.ended", 5)]);
-  writeFileSync(join(folder, "empty.jsonl"), "");
+  writeFileSync(join(folder, "empty.jsonl"), "no event of ours\n");
   const spent = (await listSpending(folder)).map(({ id, cwd, calls }) => [id, cwd, calls.map(({ message }) => message.model.id)]);
   assert.deepEqual(spent.toSorted(), [
     ["one", "/w", ["served-2", "served-4"]],
