@@ -66,6 +66,7 @@ function compile({ platform, compiler, folder, out }) {
     `--compile-executable-path=${join(fetchPackage(platform.bun), platform.bun.program)}`,
     "--bytecode",
     "--format=cjs",
+    "--compile-jit-policy=30", // part-loader.mjs takes it back
     "--minify-whitespace", // the build has minified it, and Bun would write it out at length
     // What lies in the folder that the command runs in must neither set variables nor load code.
     "--no-compile-autoload-dotenv",
