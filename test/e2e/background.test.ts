@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { eventually, lines, model, processesWith, run, start, tempFolder } from "./command.ts";
@@ -14,7 +14,13 @@ async function place(replies: Parameters<typeof model>[0]) {
   const cwd = join(folder, "work");
   mkdirSync(cwd);
   const { env, server } = await model(replies, join(folder, "home"));
-  return { cwd, env, server };
+  return { cwd, env, server, home: join(folder, "home") };
+}
+
+/** Whether the first turn of its only session has its answer. */
+function hasEnded(home: string): boolean {
+  const files = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"));
+  return files.some((name) => readFileSync(join(home, name), "utf8").includes('"type":"turn.ended"'));
 }
 
 const allowed = ["--allowedTools", "Bash"];
@@ -152,7 +158,7 @@ describe("a run with commands in the background", () => {
     const mark = newMark();
     const at = await place([{ calls: [bash(`sleep ${mark}`)] }, { text: "Done." }]);
     const { child, done } = start(["go", ...allowed, "--output-format", "json", "--background-wait", "10m"], at);
-    await eventually(() => at.server.requests.length === 2 && processesWith(`sleep\0${mark}`).length > 0, "it waits");
+    await eventually(() => processesWith(`sleep\0${mark}`).length > 0 && hasEnded(at.home), "it waits");
     child.kill("SIGTERM");
     const ended = await done;
     assert.equal(ended.code, 124, ended.stderr);

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { bin, tempFolder } from "./command.ts";
+import { bin, launcher, tempFolder } from "./command.ts";
 
 export const hasTmux: boolean = spawnSync("tmux", ["-V"]).status === 0;
 /** What was on the screens, for whoever wants to look at them. */
@@ -49,7 +49,7 @@ export function openTerminal(
   const tmux = (...words: string[]): string =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8", env: environment });
   const set = Object.entries(env).map(([key, value]) => `${key}=${value}`);
-  const command = ["env", ...set, process.execPath, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const command = ["env", ...set, launcher, bin, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
   tmux("-u", "new-session", "-d", "-x", String(columns), "-y", String(rows), "sleep 600");
   const server = Number(tmux("display-message", "-p", "#{pid}"));
   let isThere = true;
