@@ -43,7 +43,7 @@ async function main() {
   const folder = mkdtempSync(join(tmpdir(), "outrider-standalone-"));
   try {
     writeFileSync(join(folder, "fleet.br"), compress(forBun(await fleetSource())));
-    for (const name of ["part-loader.mjs", "pipe-stream.mjs", "unpack-ripgrep.mjs", "load-fleet.mjs"])
+    for (const name of ["part-loader.mjs", "pipe-stream.mjs", "sorted-folders.mjs", "unpack-ripgrep.mjs", "load-fleet.mjs"])
       copyFileSync(join(root, "scripts/standalone", name), join(folder, name));
     const compiler = join(fetchPackage(own.bun), own.bun.program);
     for (const platform of platforms.filter(({ name }) => names.length === 0 || names.includes(name)))

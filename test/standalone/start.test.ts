@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { isStandalone, run, tempFolder } from "../e2e/command.ts";
@@ -21,5 +21,20 @@ describe("the compilers of the standalone command", { skip: !isStandalone }, () 
     const words = ["-p", "go", "--provider", "scripted", "--model", replies, "--sandbox", "off", "--allowedTools", "Bash"];
     const { stdout, stderr } = await run(words, { env: { HOME: place, BUN_OPTIONS: `--preload ${preload}` }, cwd: place });
     assert.deepEqual([stdout, existsSync(told) && readFileSync(told, "utf8")], ["Done.\n", "scale 1"], stderr);
+  });
+});
+
+describe("the names in a folder", () => {
+  it("come in their order, as Node gives them", async () => {
+    const place = tempFolder("folders");
+    const sessions = join(place, "home/sessions");
+    mkdirSync(sessions, { recursive: true });
+    for (const name of ["m", "b", "Z", "k", "y", "a", "c", "x", "10", "9", "q", "e"])
+      writeFileSync(join(sessions, `${name}.jsonl`), "no journal\n");
+    const replies = join(place, "replies.json");
+    writeFileSync(replies, '[{"text":"Done."}]');
+    const words = ["-p", "go", "--continue", "--provider", "scripted", "--model", replies];
+    const { stderr } = await run(words, { env: { HOME: place, OUTRIDER_HOME: join(place, "home") }, cwd: place });
+    assert.deepEqual(stderr.match(/(?<=journal of )\w+/g), ["10", "9", "Z"], stderr);
   });
 });
