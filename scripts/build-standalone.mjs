@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { brotliCompressSync, constants } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { root } from "./bundle-options.mjs";
 import { fetchPackage } from "./standalone/fetch-package.mjs";
 import { fleetSource } from "./standalone/fleet-source.mjs";
@@ -42,7 +42,7 @@ async function main() {
   mkdirSync(out, { recursive: true });
   const folder = mkdtempSync(join(tmpdir(), "outrider-standalone-"));
   try {
-    writeFileSync(join(folder, "fleet.br"), compress(forBun(await fleetSource())));
+    writeFileSync(join(folder, "fleet.gz"), gzipSync(forBun(await fleetSource()), { level: 9 }));
     for (const name of ["part-loader.mjs", "pipe-stream.mjs", "sorted-folders.mjs", "unpack-ripgrep.mjs", "load-fleet.mjs"])
       copyFileSync(join(root, "scripts/standalone", name), join(folder, name));
     const compiler = join(fetchPackage(own.bun), own.bun.program);
@@ -55,7 +55,7 @@ async function main() {
 
 function compile({ platform, compiler, folder, out }) {
   const ripgrep = readFileSync(join(fetchPackage(platform.ripgrep), platform.ripgrep.program));
-  writeFileSync(join(folder, "rg.br"), compress(ripgrep));
+  writeFileSync(join(folder, "rg.gz"), gzipSync(ripgrep, { level: 9 }));
   const hash = createHash("sha256").update(ripgrep).digest("hex");
   writeFileSync(join(folder, "outrider.js"), linkSource(join(root, "packages/cli/dist"), hash));
   const file = join(out, `outrider-${platform.name}`);
@@ -82,11 +82,6 @@ function compile({ platform, compiler, folder, out }) {
   copyFileSync(join(folder, "made"), `${file}.new`);
   renameSync(`${file}.new`, file); // one that runs meanwhile keeps its own
   console.log(`${file} ${(statSync(file).size / 1e6).toFixed(1)} MB`);
-}
-
-/** A fifth smaller than with gzip. */
-function compress(content) {
-  return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS } });
 }
 
 /** Nothing of the user's: no settings of Bun, no proxies through which it could load anything. */

@@ -26,11 +26,11 @@ export function linkSource(dist, ripgrepHash) {
       .map(([name, body]) => `${JSON.stringify(name)}:${forBun(body)}`)
       .join(",\n")}}`;
   return [
-    'import ripgrepFile from "./rg.br" with { type: "file" };',
+    'import ripgrepFile from "./rg.gz" with { type: "file" };',
     'import { createPartReader, requireBuiltin } from "./part-loader.mjs";',
     'import { PipeStream } from "./pipe-stream.mjs";',
     'import { unpackRipgrep } from "./unpack-ripgrep.mjs";',
-    'import fleetFile from "./fleet.br" with { type: "file" };',
+    'import fleetFile from "./fleet.gz" with { type: "file" };',
     'import { loadFleet } from "./load-fleet.mjs";',
     `const ripgrep=()=>({rgPath:unpackRipgrep(ripgrepFile,${JSON.stringify(ripgrepHash)})});`,
     "const outriderRipgrep=async()=>ripgrep();",

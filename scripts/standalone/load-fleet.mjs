@@ -7,7 +7,7 @@ let loaded;
 /** What the package exports. `own` are the modules that the standalone command has in the place of others. */
 export function loadFleet(file, own, names) {
   if (loaded) return loaded;
-  const { brotliDecompressSync } = process.getBuiltinModule("node:zlib");
+  const { gunzipSync } = process.getBuiltinModule("node:zlib");
   const module = { exports: {} };
   const find = (id) => (id in own ? own[id]() : requireOrMiss(id));
   const run = new Function(
@@ -15,7 +15,7 @@ export function loadFleet(file, own, names) {
     "module",
     "exports",
     ...Object.keys(names),
-    brotliDecompressSync(readFileSync(file)).toString("utf8"),
+    gunzipSync(readFileSync(file)).toString("utf8"),
   );
   run(find, module, module.exports, ...Object.values(names));
   loaded = module.exports;

@@ -23,8 +23,8 @@ export function unpackRipgrep(inside, hash) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.tmp`;
   rmSync(temporary, { force: true });
-  const { brotliDecompressSync } = process.getBuiltinModule("node:zlib");
-  writeFileSync(temporary, brotliDecompressSync(readFileSync(inside)), { mode: 0o700, flag: "wx" });
+  const { gunzipSync } = process.getBuiltinModule("node:zlib");
+  writeFileSync(temporary, gunzipSync(readFileSync(inside)), { mode: 0o700, flag: "wx" });
   chmodSync(temporary, 0o700);
   renameSync(temporary, file);
   return file;
