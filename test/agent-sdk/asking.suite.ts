@@ -22,11 +22,15 @@ describe("AskUserQuestion", () => {
   it("toolConfig says what previews are written in, and answers are in tool_use_result", async () => {
     const { ask, server } = await stage([question, { text: "ok" }]);
     const answers = { [questions[0]?.question ?? ""]: "Red" };
-    const canUseTool: CanUseTool = async (_, input) => ({ behavior: "allow", updatedInput: { ...input, answers } });
+    const annotations = { [questions[0]?.question ?? ""]: { notes: "a dark one" } };
+    const updatedInput = { answers, annotations };
+    const canUseTool: CanUseTool = async (_, input) => ({ behavior: "allow", updatedInput: { ...input, ...updatedInput } });
     const { messages } = await ask("Go", { canUseTool, toolConfig: { askUserQuestion: { previewFormat: "html" } } });
     assert.match(JSON.stringify(sent(server, 0).body), /such as code, as html/);
     const told = messages.flatMap((message) => (message.type === "user" ? [message.tool_use_result] : []));
-    assert.deepEqual((told.at(-1) as { answers: unknown }).answers, answers);
+    const { answers: given, annotations: added } = told.at(-1) as { answers: unknown; annotations: unknown };
+    assert.deepEqual([given, added], [answers, annotations]);
+    assert.match(JSON.stringify(sent(server, 1).messages), /a dark one/);
   });
 
   it("comes to canUseTool, and the answers in updatedInput are read by the model", async () => {

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { AbortError, createSdkMcpServer, type SDKMessage, startup, tool } from "@anthropic-ai/claude-agent-sdk";
+import {
+  AbortError,
+  createSdkMcpServer,
+  type SDKMessage,
+  type SDKUserMessage,
+  startup,
+  tool,
+} from "@anthropic-ai/claude-agent-sdk";
 import {
   collect,
   command,
@@ -281,6 +288,34 @@ describe("subagents, once more", () => {
       if (message.type === "system" && message.subtype === "task_started") await query.stopTask(message.task_id);
     }
     assert.equal(textOf(seen.find((message) => message.type === "result")), "went on");
+  });
+
+  it("stopTask of a command in the background asks no model, and is told as the SDK's types say it", async () => {
+    const world = await stage([
+      { calls: [{ name: "Bash", input: { command: "sleep 300", description: "wait", run_in_background: true } }] },
+      { text: "waiting" },
+      { text: "never said" },
+    ]);
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    async function* prompt(): AsyncGenerator<SDKUserMessage> {
+      yield { type: "user", message: { role: "user", content: "Go" }, parent_tool_use_id: null };
+      await ended;
+    }
+    const query = world.open(prompt(), { allowedTools: ["Bash"] });
+    const told: unknown[] = [];
+    let task = "";
+    for await (const message of query) {
+      if (message.type === "system" && message.subtype === "task_started") task = message.task_id;
+      if (message.type === "system" && message.subtype === "task_updated") told.push(message.patch.status);
+      if (message.type !== "result") continue;
+      told.push(textOf(message));
+      await query.stopTask(task);
+      end();
+    }
+    assert.deepEqual([told, world.server.requests.length], [["waiting", "killed"], 2]);
   });
 
   it("agents in files of the user are there, with settingSources", async () => {

@@ -21,7 +21,7 @@ function frames(bodies: readonly EventBody[], includeHookEvents: boolean): unkno
     .map((line) => JSON.parse(line));
 }
 
-const about = (event: "SessionStart" | "PreToolUse", name: string) => ({ hookId: `h-${event}`, event, name });
+const about = (event: "Setup" | "SessionStart" | "PreToolUse", name: string) => ({ hookId: `h-${event}`, event, name });
 const ended = { stdout: "out", stderr: "err", durationMs: 1 };
 const story: EventBody[] = [
   { type: "hook.started", ...about("SessionStart", "SessionStart:startup"), background: false },
@@ -41,6 +41,14 @@ const tool = { type: "system", session_id: "s", hook_id: "h-PreToolUse", hook_na
 const written = { output: "outerr", stdout: "out", stderr: "err" };
 
 describe("frames about hooks", () => {
+  it("are written for the setting up always, as for the start", () => {
+    const setup = { ...about("Setup", "Setup:init"), background: false };
+    assert.deepEqual(
+      frames([{ type: "hook.started", ...setup }, ...story.slice(2)], false).map((frame) => Object(frame).hook_event),
+      ["Setup"],
+    );
+  });
+
   it("are written for the start of a session always, and for the rest when they are asked for", () => {
     assert.deepEqual(frames(story, true), [
       { ...start, subtype: "hook_started", uuid: "u1" },

@@ -8,7 +8,7 @@ export function showsHook(
   { event }: { event: HookEventName },
   options: { readonly includeHookEvents?: boolean | undefined },
 ): boolean {
-  return event === "SessionStart" || (options.includeHookEvents ?? false);
+  return event === "SessionStart" || event === "Setup" || (options.includeHookEvents ?? false);
 }
 
 export function hookStartedLine(event: AgentEvent<"hook.started">, lines: ClaudeLines): string {
