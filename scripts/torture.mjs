@@ -1,5 +1,5 @@
 // What must hold when processes are killed, disks fail and logs are damaged: npm run torture -- [PART…] [--short] [--share 0.1] [--seed N] [--seconds N].
-// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees, batches, fleets, machines, tasks, soak, server. Works on the built command (`npm run build` first); builds only when there is nothing.
+// Parts: damage, kills, faults, crowds, writers, checkpoints, contract, inbox, census, endings, worktrees, batches, fleets (fleets-embedded, fleets-engine, fleets-nodes), machines, tasks, soak, server. Works on the built command (`npm run build` first); builds only when there is nothing.
 // OUTRIDER_TEST_COMMAND=FILE has another command tortured, such as the standalone one: census, endings (without faults of disks), contract, worktrees, batches, server.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";

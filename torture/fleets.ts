@@ -22,9 +22,12 @@ const atOnce = 12;
 const calmMs = 3_000;
 
 /** Batches whose workers are killed every few seconds: here in processes, on one engine that is killed twice, and on three nodes of which one dies. */
-export async function killFleets(torture: FleetTorture): Promise<Tally[]> {
+export const fleetKinds = ["embedded", "engine", "nodes"] as const;
+
+export async function killFleet(kind: (typeof fleetKinds)[number], torture: FleetTorture): Promise<Tally> {
+  if (kind === "embedded") return await killProcesses(torture);
   findEngine(torture.project);
-  return [await killProcesses(torture), await killWorkersAndEngine(torture), await killNode(torture)];
+  return kind === "engine" ? await killWorkersAndEngine(torture) : await killNode(torture);
 }
 
 async function killProcesses({ command, tasks, workers, seed }: FleetTorture): Promise<Tally> {

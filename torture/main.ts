@@ -7,7 +7,7 @@ import { damageLogs, readLog } from "./damage.ts";
 import { countEndings } from "./endings.ts";
 import { breakDisks } from "./faults.ts";
 import { killBatches } from "./batches.ts";
-import { killFleets } from "./fleets.ts";
+import { fleetKinds, killFleet } from "./fleets.ts";
 import { rehearseMachines } from "./machines.ts";
 import { killRuns } from "./kills.ts";
 import { failProcesses } from "./process-faults.ts";
@@ -98,6 +98,9 @@ const parts = [
   "worktrees",
   "batches",
   "fleets",
+  "fleets-embedded",
+  "fleets-engine",
+  "fleets-nodes",
   "machines",
   "tasks",
   "soak",
@@ -116,8 +119,15 @@ export async function torture(
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     /** How long the server is under load, whatever the form. */
     seconds: { type: "string" },
+    help: { type: "boolean", default: false },
   } as const;
   const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options });
+  if (values.help) {
+    process.stdout.write(
+      `npm run torture -- [PART…] [--short] [--share 0.1] [--seed N] [--seconds N]\nParts: ${parts.join(", ")}\n`,
+    );
+    return 0;
+  }
   const unknown = positionals.filter((name) => !parts.some((part) => part === name));
   if (unknown.length > 0) {
     process.stderr.write(`There is no part ${unknown.join(", ")}. The parts are: ${parts.join(", ")}\n`);
@@ -151,9 +161,10 @@ export async function torture(
     if (wants("worktrees")) tell([await settleWorktrees({ scripts: size.trees, seed })]);
     if (wants("worktrees")) tell([await killWorktrees({ command: programs.command, kills: size.treeKills, seed })]);
     if (wants("batches")) tell([await killBatches({ command: programs.command, kills: size.batchKills, seed })]);
-    if (wants("fleets")) {
+    for (const kind of fleetKinds) {
+      if (!wants("fleets") && !wants(`fleets-${kind}`)) continue;
       const { command, project } = programs;
-      tell(await killFleets({ command, project, tasks: size.fleetTasks, workers: 4, seed }));
+      tell([await killFleet(kind, { command, project, tasks: size.fleetTasks, workers: 4, seed })]);
     }
     if (wants("machines")) {
       const { command, project, machines: program } = programs;

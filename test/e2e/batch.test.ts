@@ -238,6 +238,28 @@ describe("outrider batch", () => {
     }
   });
 
+  it("runs a finished task again that is in a checkout, in a folder that is named from here, whatever was cancelled before", async () => {
+    const cwd = tempFolder("batch-again");
+    const task = {
+      id: "greet",
+      prompt: "Write hello.txt",
+      git: repository(cwd),
+      model: "scripted/write.json",
+      allowedTools: ["Write"],
+    };
+    const calls = [{ name: "Write", input: { file_path: "hello.txt", content: "hi\n" } }];
+    writeFileSync(join(cwd, "write.json"), JSON.stringify([{ calls }, { text: "Done." }]));
+    writeFileSync(join(cwd, "tasks.jsonl"), JSON.stringify(task));
+    assert.equal((await run(["batch", "tasks.jsonl", "--out", "out", "--quiet"], { cwd })).code, 0);
+    const cancelled = await run(["batch", "cancel", "out"], { cwd });
+    assert.match(cancelled.stdout, /finished: nothing is cancelled/);
+    const again = await run(["batch", "retry", "out", "greet", "--quiet"], { cwd });
+    assert.equal(again.code, 0, again.stdout);
+    const [{ session_id, status, attempt } = {}] = resultsIn(join(cwd, "out"));
+    assert.deepEqual({ status, attempt }, { status: "passed", attempt: 2 });
+    assert.ok(existsSync(join(cwd, "out", "patches", `${session_id}.patch`)));
+  });
+
   it("cancels what is not finished, from another process", async () => {
     const folder = tempFolder("batch-cancel");
     const { env } = await model(

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeFolder } from "@outrider/runtime/host";
 import { type JsonObject, RuntimeError } from "@outrider/runtime";
@@ -79,7 +79,8 @@ export class BatchFolder {
   }
 
   /** A batch that was stopped, with what is left of it. */
-  static async open(path: string): Promise<BatchFolder> {
+  static async open(name: string): Promise<BatchFolder> {
+    const path = resolve(name); // programs that run in folders of tasks are given paths in it
     if (!existsSync(join(path, "queue.jsonl"))) throw new RuntimeError("no-input", `${path} holds no batch`);
     await takeLock(path);
     const { log } = AppendLog.open<QueueRecord>(join(path, "queue.jsonl"));

@@ -181,6 +181,7 @@ class BatchWork {
     }
     const after = folder.state;
     const left = after.units.filter(({ result }) => !result).length;
+    if (left === 0) takeOrders(folder.path); // they came too late, and are not meant for what is run again
     return { summary: summaryOf(folder), left, why: left === 0 ? "done" : this.#why };
   }
 

@@ -152,7 +152,13 @@ async function cancel([path = "results", ...ids]: readonly string[]): Promise<nu
   const fleet = await loadFleet();
   const state = fleet.readBatch(path);
   needIds(ids, state);
-  fleet.giveOrder(path, { type: "cancel", ...(ids.length > 0 && { ids }) });
+  const open = state.units.filter(({ result }) => !result).map(({ unit }) => unit);
+  const meant = open.filter(({ id, taskId }) => ids.length === 0 || ids.includes(id) || ids.includes(taskId));
+  if (meant.length === 0) {
+    await print(`${ids.length === 0 ? "All of it" : ids.join(", ")} is finished: nothing is cancelled\n`);
+    return exitCodes.success;
+  }
+  fleet.giveOrder(path, { type: "cancel", ids: meant.map(({ id }) => id) });
   const when = state.isRunning ? "at once" : "when it is resumed";
   await print(`${ids.length === 0 ? "All that is not finished" : ids.join(", ")} is cancelled ${when}\n`);
   return exitCodes.success;
