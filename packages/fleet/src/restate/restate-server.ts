@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, openSync } from "node:fs";
+import { existsSync, openSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -76,17 +76,23 @@ export async function startRestateServer(options: RestateServerOptions): Promise
   };
 }
 
-/** The binary itself: the package's script would stand between us and it. */
-function findServer(from: readonly string[]): string {
-  const name = `restate-server-${process.platform}-${process.arch}`;
-  for (const folder of from) {
-    const require = createRequire(join(folder, "x.js"));
-    try {
-      const found = join(require.resolve(`@restatedev/${name}/package.json`), "..", "bin", "restate-server");
-      if (existsSync(found)) return found;
-    } catch {} // looked for further on
-    const beside = join(folder, "node_modules/@restatedev", name, "bin/restate-server");
-    if (existsSync(beside)) return beside;
-  }
-  throw new EngineFailed("The engine's server is not installed: npm install @restatedev/restate-server@1.7.12");
+/**
+ * The binary itself: the package's script would stand between us and it. It is in a package for this system, which is beside the one that is
+ * named in commands, or within it, as npm puts packages that are installed for all.
+ */
+export function findServer(from: readonly string[]): string {
+  const name = `@restatedev/restate-server-${process.platform}-${process.arch}`;
+  for (const folder of from)
+    for (const top of [folder, ...packageFolders("@restatedev/restate-server", folder)])
+      for (const place of packageFolders(name, top)) {
+        const found = join(place, "bin", "restate-server");
+        if (existsSync(found)) return found;
+      }
+  throw new EngineFailed("The engine's server is not installed: npm install -g @restatedev/restate-server@1.7.12");
+}
+
+/** Where Node would look for a package from a folder, and finds it. A package manager may have put links there. */
+function packageFolders(name: string, folder: string): string[] {
+  const places = createRequire(join(folder, "x.js")).resolve.paths(name) ?? [];
+  return places.flatMap((place) => (existsSync(join(place, name)) ? [realpathSync(join(place, name))] : []));
 }
