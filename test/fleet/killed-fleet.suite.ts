@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { startEffects, startWorker, taskLines } from "../e2e/batch-model.ts";
-import { run, tempFolder } from "../e2e/command.ts";
+import { run, start, tempFolder } from "../e2e/command.ts";
 import { upFleet } from "./fleet-up.ts";
 
 it("is up again after its command was killed, at the same place, with an engine of its own", async () => {
@@ -24,6 +24,25 @@ it("is up again after its command was killed, at the same place, with an engine 
     const batch = await run(["batch", join(folder, "tasks.jsonl"), "--out", join(folder, "out"), ...second.flags], { env });
     assert.equal(batch.code, 0, batch.stderr);
     assert.equal(second.state().enginePid, now.enginePid, "it is started once");
+  } finally {
+    await second.down();
+  }
+});
+
+it("continues what had begun when it was drained, in the next workers", async () => {
+  const folder = tempFolder("drained-fleet");
+  const effects = await startEffects();
+  const { env } = await startWorker(join(folder, "home"), { url: effects.url, steps: 2, delayMs: 700 });
+  writeFileSync(join(folder, "tasks.jsonl"), taskLines(2, { allowedTools: ["Bash"] }));
+  const first = await upFleet(join(folder, "fleet"), { workers: 1, env });
+  const batch = start(["batch", join(folder, "tasks.jsonl"), "--out", join(folder, "out"), "--quiet", ...first.flags], { env });
+  while (effects.total() === 0) await delay(50);
+  await first.down();
+  const second = await upFleet(join(folder, "fleet"), { workers: 1, env });
+  try {
+    const { code, stderr } = await batch.done;
+    assert.equal(code, 0, stderr);
+    assert.equal(effects.total(), 4);
   } finally {
     await second.down();
   }

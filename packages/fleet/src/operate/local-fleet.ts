@@ -6,6 +6,7 @@ import { RuntimeError } from "@outrider/runtime";
 import type { Surroundings } from "@outrider/runtime/host";
 import type { RestateAddress } from "../restate/restate-api.ts";
 import { type RestateServer, startRestateServer } from "../restate/restate-server.ts";
+import { isFree } from "../util/free-port.ts";
 import { startOf } from "../util/process-start.ts";
 import { openWorkers } from "./workers.ts";
 
@@ -20,7 +21,12 @@ export type FleetState = RestateAddress & {
   readonly store: string;
   /** Where the workers show what they do. */
   readonly side?: string | undefined;
-  readonly ports: { readonly ingress: number; readonly admin: number; readonly node: number };
+  readonly ports: Ports;
+};
+
+type Ports = RestateServer["ports"] & {
+  /** Runs that have begun are given to this one for ever. Earlier versions did not keep it. */
+  readonly workers?: number | undefined;
 };
 
 export type FleetUpOptions = {
@@ -54,11 +60,12 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
   if (before) await stopEngine(before);
   makeFolder(folder);
   const env = { PATH: around.env["PATH"] };
-  const startEngine = async (ports: FleetState["ports"] | undefined): Promise<Engine> => {
+  const startEngine = async (ports: RestateServer["ports"] | undefined): Promise<Engine> => {
     const server = await startRestateServer({ folder: join(folder, "engine"), from, env, ports });
     return { ...server, started: startOf(server.process.pid ?? 0) ?? "" };
   };
-  let engine = await startEngine(before?.ports ?? readPorts(folder));
+  const known = before?.ports ?? readPorts(folder);
+  let engine = await startEngine(known);
   const store = options.store ?? join(folder, "store");
   const serving = {
     ingress: engine.ingress,
@@ -66,7 +73,7 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     store,
     folder: join(folder, "work"),
     host: "127.0.0.1",
-    port: 0,
+    port: await portOfWorkers(known?.workers, warn),
   };
   const workers = await openWorkers({ ...serving, processes: options.workers, sidePort: 0, around, warn }).catch(
     async (error: unknown) => {
@@ -75,7 +82,8 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     },
   );
   const tell = (): FleetState => {
-    const { ingress, admin, ports } = engine;
+    const { ingress, admin } = engine;
+    const ports = { ...engine.ports, workers: workers.port };
     const enginePid = engine.process.pid ?? 0;
     const own = { pid: process.pid, started: startOf(process.pid) ?? "", enginePid, engineStarted: engine.started };
     const state = { ...own, workers: workers.pids(), ingress, admin, ports, store, side: workers.side };
@@ -101,14 +109,24 @@ export async function runFleet(options: FleetUpOptions): Promise<void> {
     await workers.close(options.graceMs);
     await engine.stop();
     rmSync(join(folder, stateFile), { force: true });
-    writeFileSync(join(folder, portsFile), JSON.stringify(engine.ports));
+    writeFileSync(join(folder, portsFile), JSON.stringify({ ...engine.ports, workers: workers.port }));
   }
 }
 
 /** Where it was up before: a batch that is resumed finds it there. */
-function readPorts(folder: string): FleetState["ports"] | undefined {
+function readPorts(folder: string): Ports | undefined {
   const path = join(folder, portsFile);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as FleetState["ports"]) : undefined; // of our own writing
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Ports) : undefined; // of our own writing
+}
+
+/** The one they had before; 0 for any. */
+async function portOfWorkers(known: number | undefined, warn: FleetUpOptions["warn"]): Promise<number> {
+  if (known === undefined) return 0;
+  if (await isFree(known)) return known;
+  warn(
+    `Another program has port ${known} of the workers: runs that have begun wait until outrider worker --port ${known} serves them`,
+  );
+  return 0;
 }
 
 export function readFleet(folder: string): FleetState | undefined {

@@ -10,3 +10,17 @@ export async function freePort(): Promise<number> {
   await once(server, "close");
   return port;
 }
+
+/** Whether nobody listens on it at this moment. */
+export async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening"); // rejects with the error
+    server.close();
+    await once(server, "close");
+    return true;
+  } catch {
+    return false;
+  }
+}

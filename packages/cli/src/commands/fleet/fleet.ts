@@ -103,11 +103,20 @@ async function status(words: OwnWords): Promise<number> {
     `waiting: ${found.waiting}`,
     ...found.deployments.map(({ endpoint, runs: own }) => `workers at ${endpoint}: ${own} runs`),
     ...(found.limits && found.limits.spentUsd > 0 ? [`spent: $${found.limits.spentUsd.toFixed(4)}`] : []),
+    ...Object.entries(found.limits?.rates ?? {}).map(rateLine),
     ...(found.limits?.maxBudgetUsd ? [`budget: $${found.limits.maxBudgetUsd}`] : []),
     ...(local ? [`processes: engine ${local.enginePid}, workers ${local.workers.join(" ")}`] : []),
   ];
   await print(`${lines.join("\n")}\n`);
   return found.isHealthy ? exitCodes.success : exitCodes.error;
+}
+
+function rateLine([provider, { requests, tokens }]: [
+  string,
+  { requests?: number | undefined; tokens?: number | undefined },
+]): string {
+  const rates = [requests && `${requests} requests`, tokens && `${tokens} tokens`].filter(Boolean).join(", ");
+  return `at most: ${rates} per minute (${provider === "*" ? "each provider" : provider})`;
 }
 
 async function limit(words: OwnWords): Promise<number> {
