@@ -320,6 +320,13 @@ describe("docs/ci.md: GitLab and plain shells", () => {
     assert.match(at.asked(), /Translate README\.md[\s\S]*Go on/);
   });
 
+  it("goes on nowhere where something else stopped it, and ends as that did", async () => {
+    const at = await place(() => ({ status: 401 }));
+    const env = { ...withKey(at), JOB: "7" };
+    const ended = await (await shell(["sh", "-c", shellBlock("Translate")], { cwd: at.project, env })).done;
+    assert.deepEqual([ended.code, (JSON.parse(at.asked()) as unknown[]).length], [1, 1], ended.log);
+  });
+
   it("takes the place of the shell, and so hears that the job is cancelled", async () => {
     const at = await place([{ hang: true }]);
     const files = {

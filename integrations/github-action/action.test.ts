@@ -298,6 +298,18 @@ describe("the run", () => {
     );
   });
 
+  it("takes a prompt that begins with a slash as text, also from a file", async () => {
+    for (const prompt of ["/outrider what changed here?", "/compact"]) {
+      const given = await runAction({ prompt }, [{ text: "Nothing." }]);
+      assert.equal(given.code, 0, given.log);
+      assert.ok(JSON.stringify(given.server.requests[0]?.body).includes(prompt));
+    }
+    const file = join(tempFolder("prompt"), "prompt.txt");
+    writeFileSync(file, "/outrider and this?");
+    const read = await runAction({ "prompt-file": file }, [{ text: "Nothing." }]);
+    assert.equal(read.code, 0, read.log);
+  });
+
   it("keeps the run as a page that its summary names and links, also when it fails, unless nobody wants it", async () => {
     const kept = await runAction({ prompt: "hi" }, [
       { status: 400, body: { type: "error", error: { type: "invalid_request_error", message: "no" } } },

@@ -21,10 +21,12 @@ main() {
 
   prompt=$(mktemp "$RUNNER_TEMP/outrider-prompt-XXXXXX")
   output=$(mktemp "$RUNNER_TEMP/outrider-output-XXXXXX")
+  # Prompts are words of strangers: behind a space, one that begins with a slash is no command for the session.
+  printf ' ' > "$prompt"
   if [ -n "$INPUT_PROMPT_FILE" ]; then
-    cat -- "$INPUT_PROMPT_FILE" > "$prompt"
+    cat -- "$INPUT_PROMPT_FILE" >> "$prompt"
   else
-    printf '%s' "$INPUT_PROMPT" > "$prompt"
+    printf '%s' "$INPUT_PROMPT" >> "$prompt"
   fi
   echo "output_file=$output" >> "$GITHUB_OUTPUT"
   if [ "$INPUT_REPORT" = true ]; then

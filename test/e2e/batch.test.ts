@@ -150,6 +150,31 @@ describe("outrider batch", () => {
     assert.ok(server.requests.length <= 32);
   });
 
+  it("goes on in a folder that is named from where one stands, and keeps what was changed there", async () => {
+    const folder = tempFolder("batch-relative");
+    mkdirSync(join(folder, "seed"));
+    const write = { name: "Write", input: { file_path: "hello.txt", content: "hi\n" } };
+    writeFileSync(join(folder, "reply.json"), JSON.stringify([{ calls: [write] }, { text: "Done." }]));
+    const task = { seed: "seed", model: `scripted/${join(folder, "reply.json")}`, allowedTools: ["Write"] };
+    const tasks = [
+      { ...task, id: "a", prompt: "Write", check: "false" },
+      { ...task, id: "b", prompt: "Write", check: "true" },
+    ];
+    writeFileSync(join(folder, "tasks.jsonl"), tasks.map((one) => JSON.stringify(one)).join("\n"));
+    const at = { cwd: folder };
+    const began = await run(["batch", "tasks.jsonl", "--out", "r", "--concurrency", "1", "--fail-fast", "--quiet"], at);
+    assert.equal(began.code, 1, began.stderr);
+    const statuses = (): string[] => resultsIn(join(folder, "r")).map(({ unit_id, status }) => `${unit_id} ${status}`);
+    assert.deepEqual(statuses(), ["a failed"]);
+    await run(["batch", "--resume", "--out", "r", "--quiet"], at);
+    assert.deepEqual(statuses(), ["a failed", "b passed"]);
+    assert.ok(existsSync(join(folder, "r/patches/b.patch")));
+    await run(["batch", "retry", "r", "--quiet"], at);
+    assert.deepEqual(statuses(), ["b passed", "a failed"]);
+    const [again] = resultsIn(join(folder, "r")).slice(-1);
+    assert.ok(existsSync(join(folder, `r/patches/${String(again?.["session_id"])}.patch`)));
+  });
+
   it("tries provider failures again, ends at the first failure if asked to, and runs again what did not pass", async () => {
     const folder = tempFolder("batch-retry");
     let isBroken = true;

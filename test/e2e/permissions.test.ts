@@ -33,6 +33,14 @@ describe("outrider permissions", () => {
     );
   });
 
+  it("denies commands that name secrets of processes by a pattern, also where permissions are bypassed", async () => {
+    for (const command of ["cat /proc/*/environ", "cat /pro*/self/env*", "grep -a KEY < /proc/self/environ"]) {
+      const bypass = ["--permission-mode", "bypassPermissions"];
+      const { stdout } = await run(["permissions", "explain", `Bash(${command})`, ...bypass], { cwd: tempFolder("secrets") });
+      assert.match(stdout, /^decision: deny\nreason: .* holds the secrets of a process$/m, command);
+    }
+  });
+
   it("explains a decision without running anything", async () => {
     const explained = await run(["permissions", "explain", "Bash(cd x && rm -rf y)", "--disallowedTools", "Bash(rm:*)"], {
       cwd: folder,

@@ -52,7 +52,7 @@ export class BatchFolder {
     queue: AppendLog<QueueRecord>,
     results: { log: AppendLog<TaskResult>; records: TaskResult[] },
   ) {
-    this.path = path;
+    this.path = resolve(path); // programs that run elsewhere are told places in it
     this.#queue = queue;
     this.#results = results.log;
     for (const { unit_id } of results.records) this.#finished.add(unit_id);

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createFileStore, type JsonObject, RuntimeError, type SessionStore, toRuntimeError } from "@outrider/runtime";
 import { nearest, type Surroundings } from "@outrider/runtime/host";
 import { RunCancelled, RunSuspended, StepFailed } from "../durable/durable.ts";
@@ -77,7 +77,7 @@ const defaultRetries: Readonly<Record<string, number>> = {
 export async function createBatch(path: string, tasks: readonly BatchTask[], settings: BatchSettings): Promise<BatchFolder> {
   needKnownKinds(settings);
   needKnownProviders(settings.rates);
-  return await BatchFolder.create(resolve(path), toUnits(tasks), settings as unknown as JsonObject); // JSON already
+  return await BatchFolder.create(path, toUnits(tasks), settings as unknown as JsonObject); // JSON already
 }
 
 /** Works on a batch until all units have a result, or it is stopped. Closes the folder; of a new batch that it refuses nothing is left. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isPermissionMode, type JsonObject, permissionModes, RuntimeError } from "@outrider/runtime";
-import { nearest } from "@outrider/runtime/host";
+import { editDistance, nearest } from "@outrider/runtime/host";
 import { toDuration } from "../util/duration.ts";
 import type { BatchTask, TaskCheck } from "./task.ts";
 
@@ -57,9 +57,9 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
     throw wrong(where, `${name} must be a ${isWhole ? "whole number" : "number"} above 0, not ${JSON.stringify(value)}`);
   };
   for (const name of Object.keys(row)) {
-    const guess = fields.includes(name) ? undefined : nearest(name, fields);
-    if (guess !== undefined && guess.toLowerCase() === name.toLowerCase().replaceAll(/[-_]/g, ""))
-      throw wrong(where, `has no field ${name}; did you mean ${guess}?`);
+    const guess = fields.includes(name) ? undefined : misspelt(name);
+    if (guess !== undefined)
+      throw wrong(where, `has no field ${name}; did you mean ${guess}?`, "What is meant as a label belongs into labels: { … }");
   }
   const id = text("id") ?? String(index + 1);
   const template = text("prompt") ?? defaults.prompt;
@@ -105,6 +105,20 @@ export function parseTask(row: JsonObject, place: RowPlace, defaults: TaskDefaul
   return task.models !== undefined && task.model !== undefined && text("model") === undefined
     ? { ...task, model: undefined }
     : task;
+}
+
+/** The field that a name is meant for: one letter is wrong or missing, or letters are swapped. `tool` and `prompt2` are names of their own. */
+function misspelt(name: string): string | undefined {
+  const plain = name.replaceAll(/[-_]/g, "").toLowerCase();
+  const guess = nearest(plain, fields);
+  const field = guess?.toLowerCase() ?? "";
+  if (field === plain) return guess;
+  const isOwn = plain.length < 5 || /\d/.test(plain);
+  return !isOwn && (editDistance(plain, field) === 1 || lettersOf(plain) === lettersOf(field)) ? guess : undefined;
+}
+
+function lettersOf(word: string): string {
+  return [...word].toSorted().join("");
 }
 
 /** `{{column}}` stands for the row's value of that name. A name that is not there is an error: a prompt with a hole asks for nothing. */

@@ -96,6 +96,13 @@ describe("tasks", () => {
   it("are refused with the place and the nearest name", async () => {
     await assert.rejects(tasksOf('{"id":"a"}'), /stdin, task 1: task a has no prompt/);
     await assert.rejects(tasksOf('{"prompt":"x","max_turns":3}'), /has no field max_turns; did you mean maxTurns\?/);
+    await assert.rejects(tasksOf('{"prompt":"x","maxTruns":3}'), /has no field maxTruns; did you mean maxTurns\?/);
+    await assert.rejects(
+      tasksOf('{"prompt":"x","disallowedTool":["Bash"]}'),
+      /has no field disallowedTool; did you mean disallowedTools\?/,
+    );
+    const [labelled] = await tasksOf('{"prompt":"x","tool":"a","toolset":"b","prompt2":"c","mode":"d","labels":{"maxTruns":1}}');
+    assert.deepEqual(labelled?.labels, { maxTruns: 1, tool: "a", toolset: "b", prompt2: "c", mode: "d" });
     await assert.rejects(tasksOf('{"prompt":"x","maxTurns":"many"}'), /maxTurns must be a whole number above 0/);
     await assert.rejects(tasksOf('{"id":"a","prompt":"x"}\n{"id":"a","prompt":"y"}'), /two tasks have the id "a"/);
     await assert.rejects(tasksOf('{"prompt":'), /stdin:1 is no JSON/);

@@ -481,6 +481,21 @@ describe("protected files", () => {
     assert.equal(await effect(read("/proc/self/task/1/environ"), "default", { allow }), "deny");
     assert.equal(await effect(read("/dev/zero"), "default", { allow }), "deny");
   });
+
+  it("keep commands that name secrets of processes from running in every mode", async () => {
+    const run = (resource: string): Action => ({ tool: "Bash", kind: "run", resource });
+    const inBypass = (command: string, rules = {}) => effect(run(command), "bypassPermissions", rules);
+    for (const command of [
+      "cat /proc/1/environ",
+      "cat /proc/self/env*",
+      "tr x y < /proc/self/environ",
+      "cd /proc/1 && cat environ",
+    ])
+      assert.equal(await inBypass(command), "deny", command);
+    for (const command of ["cat /proc/cpuinfo", "cat src/*.ts", "kill 12", "export A=/proc; printenv"])
+      assert.equal(await inBypass(command), "allow", command);
+    assert.equal(await inBypass("cat /proc/1/environ", { allow: ["Bash(cat /proc/1/environ)"] }), "allow");
+  });
 });
 
 describe("directories beside the root", () => {

@@ -47,10 +47,16 @@ async function decideAction(policy: Policy, action: Action, resolve: ResolvePath
 
 /** Commands are taken apart only where that can matter: the parser is loaded when it is first needed. */
 async function decideRun(policy: Policy, action: Action, resolve: ResolvePath): Promise<Decision> {
-  if (policy.mode === "bypassPermissions" && policy.deny.length + policy.ask.length === 0) return bypassed;
+  const isRuled = policy.deny.length + policy.ask.length > 0;
+  if (policy.mode === "bypassPermissions" && !isRuled && !mayNameSecrets(action.resource)) return bypassed;
   if (action.resource === "") return decideOne(policy, action); // what is run cannot be told
   const { decideCommand } = await import("./decide-command.ts");
   return decideCommand(policy, action, resolve);
+}
+
+/** It may name secrets of a process, which no mode opens: by their names, or by a pattern that could stand for them. */
+function mayNameSecrets(command: string): boolean {
+  return /proc|environ|auxv|\/[\w'"\\]*[*?[{]/i.test(command);
 }
 
 export const bypassed: Decision = { effect: "allow", reason: "Permissions are bypassed", by: "bypass" };
