@@ -134,6 +134,26 @@ describe("providers", () => {
 });
 
 describe("mcp", () => {
+  it("lists who would not start, and why, as far as that can be told without starting it", async () => {
+    const home = tempFolder("mcp-list");
+    const mcpServers = {
+      web: { url: "http://127.0.0.1:9/", headers: { Authorization: "Bearer ${NO_SUCH_TOKEN}" } },
+      gone: { command: "no-such-program-anywhere" },
+      lost: { command: "./no/such/file" },
+      off: { command: process.execPath, disabled: true },
+      here: { command: process.execPath },
+    };
+    writeFileSync(join(home, "settings.json"), JSON.stringify({ mcpServers }));
+    const { stdout } = await run(["mcp", "list", "--json"], { env: { OUTRIDER_HOME: home } });
+    const rows = JSON.parse(stdout) as { name: string; starts: boolean; why?: string }[];
+    assert.deepEqual(
+      rows.map(({ name, starts }) => `${name} ${starts}`),
+      ["web false", "gone false", "lost false", "off false", "here true"],
+    );
+    assert.match(rows[0]?.why ?? "", /the variable NO_SUCH_TOKEN is not set/);
+    assert.match(rows[1]?.why ?? "", /there is no program no-such-program-anywhere/);
+  });
+
   it("adds, shows, tries and removes a server that a run then has", async () => {
     const home = tempFolder();
     const { env, server } = await model(() => ({ text: "ok" }), home);

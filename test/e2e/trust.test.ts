@@ -60,6 +60,7 @@ describe("outrider trust", () => {
     const trusted = await outrider(["trust", "--yes"]);
     assert.deepEqual([trusted.code, trusted.stderr], [0, ""]);
     assert.match(trusted.stdout, /Trusted until something of it changes/);
+    assert.doesNotMatch(trusted.stdout, /Trusted: no/);
     assert.match((await outrider(["trust"])).stdout, /Trusted already: It was trusted on /);
     assert.ok((await outrider(["trust", "--list"])).stdout.includes(project));
 

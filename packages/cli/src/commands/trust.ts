@@ -51,7 +51,8 @@ type View = { readonly project: Project; readonly inspection: ProjectInspection 
 async function decide(view: View, { json, yes }: { json: boolean; yes: boolean }): Promise<number> {
   const { project, inspection } = view;
   const { trusted, reason } = project.trust;
-  if (!json) await print(describe(view));
+  const willTrust = yes && !trusted && inspection.problem === undefined;
+  if (!json) await print(describe(view, { willTrust }));
   if (inspection.problem !== undefined) throw new RuntimeError("config", `It cannot be trusted: ${visible(inspection.problem)}`);
   const settled = trusted || inspection.executors.length === 0;
   if (!settled && !yes && !(await confirm())) {
@@ -80,7 +81,7 @@ async function confirm(): Promise<boolean> {
   }
 }
 
-function describe({ project, inspection }: View): string {
+function describe({ project, inspection }: View, { willTrust = false } = {}): string {
   const { root, trust } = project;
   const { executors, files, fingerprint, problem } = inspection;
   const lines = [`Project: ${root}`];
@@ -88,10 +89,10 @@ function describe({ project, inspection }: View): string {
   else lines.push("When it is trusted, this runs or counts:", ...executors.map((one) => describeExecutor(one, root)));
   if (problem !== undefined) lines.push(`It cannot be trusted: ${problem}`);
   if (executors.length > 0 && problem === undefined) {
-    lines.push(`What counts: ${files.length} files${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`);
+    lines.push(`What counts: ${files.length} ${files.length === 1 ? "file" : "files"}${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`);
     lines.push(`Fingerprint: sha256:${fingerprint}`);
   }
-  if (executors.length > 0) lines.push(`Trusted: ${trust.trusted ? "yes" : "no"} (${trust.reason})`);
+  if (executors.length > 0 && !willTrust) lines.push(`Trusted: ${trust.trusted ? "yes" : "no"} (${trust.reason})`);
   return lines.map((line) => `${visible(line)}\n`).join("");
 }
 

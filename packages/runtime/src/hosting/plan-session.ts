@@ -370,10 +370,12 @@ async function ignoredSettings(
   { unheard, project }: { readonly unheard: readonly string[]; readonly project: Project },
 ): Promise<SessionOptions["ignoredSettings"]> {
   const { reason } = await project.trust();
+  const { nothingToTrust } = await import("../settings/trust.ts");
   const items = ignored.map(({ path, key, line }) => `${key} (${path}${line === undefined ? "" : `:${line}`})`);
   return {
     items: [...items, ...unheard],
-    hint: `${reason}. Look at it with outrider trust --show, or trust it for once (trustProject, --trust-project)`,
+    // What was ignored may be empty: it does nothing, and is no reason for a sentence that there is nothing.
+    hint: `${reason === nothingToTrust ? "Nobody has said to trust it" : reason}. Look at it with outrider trust --show, or trust it for once (trustProject, --trust-project)`,
   };
 }
 

@@ -85,6 +85,14 @@ describe("opening a log", () => {
     }
   });
 
+  it("keeps an end beside the log that no write of ours has begun, also without a line end", async () => {
+    for (const text of ["garbage", `${whole}garbage`]) {
+      const { found, warnings, dropped } = await openAfter(text);
+      assert.deepEqual([found, dropped?.toString()], [text === "garbage" ? [] : events, "garbage"]);
+      assert.equal(warnings.at(-1)?.includes(kept), true);
+    }
+  });
+
   it("leaves no file open", async () => {
     if (process.platform !== "linux") return;
     writeFileSync(path, whole);

@@ -102,7 +102,7 @@ function createProgress(from: LogPosition, onLine: OnLine): { add(line: FileLine
     if (!bytes || read?.type !== "event") {
       const length = line.end - line.start;
       if (openDamage) openDamage = { ...openDamage, bytes: openDamage.bytes + length, torn: false };
-      else openDamage = { line: lines, bytes: length, torn: !line.terminated };
+      else openDamage = { line: lines, bytes: length, torn: !line.terminated && beginsLikeLine(bytes) };
       return;
     }
     if (openDamage) passedOver.push(openDamage);
@@ -124,6 +124,11 @@ function createProgress(from: LogPosition, onLine: OnLine): { add(line: FileLine
       : { type: "none" },
   });
   return { add, end: finish };
+}
+
+/** What a write that was cut off leaves begins as every line does. Anything else was put there by somebody, and is kept. */
+function beginsLikeLine(bytes: Buffer | undefined): boolean {
+  return bytes === undefined || bytes[0] === 0x7b;
 }
 
 function toWarnings(passedOver: readonly Damage[], repeated: number): string[] {

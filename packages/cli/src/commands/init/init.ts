@@ -53,6 +53,11 @@ export async function runInit(args: readonly string[]): Promise<number> {
 
 type Platform = "github" | "gitlab" | undefined;
 
+const keyPlaces = {
+  github: "a secret ANTHROPIC_API_KEY of the repository",
+  gitlab: "a masked variable ANTHROPIC_API_KEY in the CI/CD settings of the project",
+};
+
 function platformFor(word: string | undefined, survey: Survey): Platform {
   if (word === undefined) return survey.platform;
   if (word === "github" || word === "gitlab") return word;
@@ -136,7 +141,7 @@ function report({
     ...(platform === "gitlab" && files.some(({ path, state }) => path === ".gitlab-ci.yml" && state === "there")
       ? ["Add to .gitlab-ci.yml, unless it is there:  include: [{ local: .gitlab/outrider.yml }]"]
       : []),
-    ...(platform === undefined || isThereAll ? [] : ["Give the CI job a key: a secret ANTHROPIC_API_KEY of the repository"]),
+    ...(platform === undefined || isThereAll ? [] : [`Give the CI job a key: ${keyPlaces[platform]}`]),
     "Let the project's allow rules count here: outrider trust",
     "See what works: outrider doctor",
   ];

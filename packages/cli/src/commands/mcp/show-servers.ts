@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, delimiter, resolve } from "node:path";
 import { RuntimeError } from "@outrider/runtime";
 import { nearest, surroundingsOf } from "@outrider/runtime/host";
 import { createSecretHider, type WrittenServer } from "@outrider/runtime/admin";
@@ -43,14 +44,15 @@ export async function getServer(args: readonly string[], usage: string): Promise
 
 type Row = Omit<WrittenServer, "scope"> & { readonly scope: string; readonly starts: boolean; readonly why?: string };
 
-function describe({ name, file, scope, server }: WrittenServer, { plan, isTrusted, written }: KnownServers): Row {
+function describe({ name, file, scope, server }: WrittenServer, known: KnownServers): Row {
+  const { plan, isTrusted, written } = known;
   const starts = plan.configs.has(name);
   const isOfProject = scope === "project" || scope === "local" || !isUsers(file);
   const isHidden = starts && written.findLast((other) => other.name === name)?.file !== file;
   const why = isHidden
     ? "another of this name counts"
     : starts
-      ? undefined
+      ? whyNot(name, known)
       : !isTrusted && isOfProject
         ? "the project is not trusted"
         : "switched off in the settings";
@@ -59,9 +61,24 @@ function describe({ name, file, scope, server }: WrittenServer, { plan, isTruste
     file,
     scope: scope ?? "claude",
     server: createSecretHider()([], server),
-    starts: starts && !isHidden,
+    starts: starts && why === undefined,
     ...(why !== undefined && { why }),
   };
+}
+
+/** What can be told without starting it. */
+function whyNot(name: string, { plan, cwd, env }: KnownServers): string | undefined {
+  const config = plan.configs.get(name);
+  if (config?.disabled) return "switched off where it is written";
+  if (config?.type === "broken") return config.problem;
+  if (config?.type !== "stdio" || process.platform === "win32") return undefined; // names have endings there
+  const { command } = config;
+  const folders = command.includes("/") ? [resolve(cwd, config.cwd ?? ".")] : pathOf({ ...env, ...config.env });
+  return folders.some((folder) => existsSync(resolve(folder, command))) ? undefined : `there is no program ${command}`;
+}
+
+function pathOf({ PATH = "" }: Readonly<Record<string, string>>): string[] {
+  return PATH.split(delimiter).filter(Boolean);
 }
 
 function isUsers(file: string): boolean {

@@ -193,7 +193,7 @@ const cancelWords: Record<CancelCause, string> = {
   abort: "Interrupted",
   superseded: "Another prompt took its place",
   signal: "Stopped by a signal",
-  "output-closed": "The output was closed",
+  "output-closed": "The output was closed, or could not be written",
   deadline: "The deadline passed",
 };
 
