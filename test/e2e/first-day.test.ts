@@ -137,7 +137,7 @@ describe("mcp", () => {
   it("lists who would not start, and why, as far as that can be told without starting it", async () => {
     const home = tempFolder("mcp-list");
     const mcpServers = {
-      web: { url: "http://127.0.0.1:9/", headers: { Authorization: "Bearer ${NO_SUCH_TOKEN}" } },
+      web: { url: "http://127.0.0.1:9/", headers: { Authorization: "Bearer $" + "{NO_SUCH_TOKEN}" } },
       gone: { command: "no-such-program-anywhere" },
       lost: { command: "./no/such/file" },
       off: { command: process.execPath, disabled: true },

@@ -53,7 +53,9 @@ async function refresh(name: string | undefined): Promise<string> {
   const home = outriderHome(process.env);
   const { provider, models } = await askForOwnModels(name, await loadUserSettings(home), process.env);
   await saveListedModels(home, provider, models);
-  process.stderr.write(`outrider: ${provider} says something about ${models.length} ${models.length === 1 ? "model" : "models"}; it is kept in ${home}\n`);
+  process.stderr.write(
+    `outrider: ${provider} says something about ${models.length} ${models.length === 1 ? "model" : "models"}; it is kept in ${home}\n`,
+  );
   return provider;
 }
 

@@ -89,7 +89,9 @@ function describe({ project, inspection }: View, { willTrust = false } = {}): st
   else lines.push("When it is trusted, this runs or counts:", ...executors.map((one) => describeExecutor(one, root)));
   if (problem !== undefined) lines.push(`It cannot be trusted: ${problem}`);
   if (executors.length > 0 && problem === undefined) {
-    lines.push(`What counts: ${files.length} ${files.length === 1 ? "file" : "files"}${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`);
+    lines.push(
+      `What counts: ${files.length} ${files.length === 1 ? "file" : "files"}${files.length > 0 ? `: ${listed(files.map(([name]) => name))}` : ""}`,
+    );
     lines.push(`Fingerprint: sha256:${fingerprint}`);
   }
   if (executors.length > 0 && !willTrust) lines.push(`Trusted: ${trust.trusted ? "yes" : "no"} (${trust.reason})`);

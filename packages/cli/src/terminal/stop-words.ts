@@ -17,6 +17,7 @@ export function stopWords(
     return `stopped: ${outcome.reason ?? "the same call had the same result again and again"} (--loop-stop)`;
   if (outcome.limit === "max-requests")
     return `stopped: no more models may be asked for this prompt (--max-requests)${outcome.reason ? `: ${outcome.reason}` : ""}`;
-  if (outcome.limit === "max-turns") return `stopped: the model was asked ${flags["max-turns"] === 1 ? "once" : `${flags["max-turns"]} times`} (--max-turns)`;
+  if (outcome.limit === "max-turns")
+    return `stopped: the model was asked ${flags["max-turns"] === "1" ? "once" : `${flags["max-turns"]} times`} (--max-turns)`;
   return `stopped: more than ${flags["max-budget-usd"]} dollars are spent (--max-budget-usd)`;
 }

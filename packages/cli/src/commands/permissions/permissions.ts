@@ -60,7 +60,9 @@ async function test(args: readonly string[]): Promise<number> {
     if (verdict && !isAsExpected(verdict)) different++;
   }
   await print(lines.join(""));
-  process.stderr.write(`${lines.length} ${lines.length === 1 ? "case" : "cases"}, ${different} different, ${skipped} of other areas skipped\n`);
+  process.stderr.write(
+    `${lines.length} ${lines.length === 1 ? "case" : "cases"}, ${different} different, ${skipped} of other areas skipped\n`,
+  );
   return different > 0 ? exitCodes.error : exitCodes.success;
 }
 
