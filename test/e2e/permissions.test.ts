@@ -28,7 +28,7 @@ describe("outrider permissions", () => {
       [
         1,
         [{ id: "A", expected: "deny", got: "allow", rule: null, reason: "It only looks at the project" }],
-        "1 cases, 1 different, 1 of other areas skipped\n",
+        "1 case, 1 different, 1 of other areas skipped\n",
       ],
     );
   });
