@@ -153,6 +153,7 @@ export const sessionKinds: Readonly<Record<keyof InteractiveSessionOptions, Kind
       otherRoot: text,
       grants: having(["rules", "remember"], "what openGrants answers"),
       additionalDirectories: names,
+      runOutside: names,
       networkReads: flag,
       mayBypass: flag,
     },

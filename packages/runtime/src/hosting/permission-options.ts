@@ -36,6 +36,7 @@ export function permissionOptions(
       root: worktree ?? root,
       otherRoot: worktree && root,
       additionalDirectories: [...written.additionalDirectories, ...ownDirectories(own, around)],
+      ...(own?.runOutside && { runOutside: own.runOutside }),
       networkReads: written.networkReads || Boolean(own?.networkReads),
       grants:
         own?.grants ??

@@ -204,13 +204,24 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const whole = isExtended
     ? await (await import("./plan-plugins.ts")).withPlugins(plan, { around, project, resolved, keySource })
     : plan;
-  const full = await plan.tellFiles(whole.options);
+  const full = await plan.tellFiles(await guarded(whole, settings.claude.apiKeyHelper));
   if (!styled) return { ...whole, options: full };
   const { withStyle } = await import("./output-style.ts");
   return {
     ...whole,
     options: await withStyle(full, outputStyle, { around, project, settingSources: request.settingSources }),
   };
+}
+
+/** What the session itself runs outside of any box is not the model's to change. */
+async function guarded({ options, servers: { configs } }: SessionPlan, helper: string | undefined): Promise<SessionOptions> {
+  const runs =
+    options.hooks ??
+    options.hookSettings?.sources[0] ??
+    options.agents?.find((agent) => agent.hooks ?? agent.mcpServers) ??
+    helper;
+  if (runs === undefined && configs.size === 0) return options;
+  return (await import("./run-outside.ts")).protectScripts(options, configs, helper);
 }
 
 /** Bundles that are named later stay named. */

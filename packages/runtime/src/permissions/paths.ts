@@ -140,6 +140,8 @@ function guardEditing(path: string, ground: Ground): Guard | undefined {
   const folders = workFolders(ground).map(foldPath);
   if (folders.some((folder) => isInside(path, folder))) return { effect: "ask", reason: "it holds the whole project" };
   const inside = folders.some((folder) => isInside(folder, path));
+  if (ground.runOutside?.some((file) => isInside(path, foldPath(file))))
+    return { effect: "ask", reason: "hooks or servers of this session run it, outside of any sandbox" };
   // A folder beside the root may itself lie in a guarded one.
   const names = (isInside(root, path) ? path.slice(root.length) : path).split("/").filter(Boolean);
   for (const [index, name] of names.entries()) {

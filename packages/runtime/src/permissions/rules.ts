@@ -53,7 +53,13 @@ export function editingOf(realPath: string): Action {
 }
 
 /** Where relative patterns start. */
-export type RuleBase = { readonly root: string; readonly home: string | undefined; readonly platform?: string };
+export type RuleBase = {
+  readonly root: string;
+  readonly home: string | undefined;
+  readonly platform?: string;
+  /** Real paths of files that the session itself runs. */
+  readonly runOutside?: readonly string[];
+};
 
 /** No path and no name is longer. */
 const maxPattern = 4_096;

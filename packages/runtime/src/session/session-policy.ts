@@ -23,6 +23,8 @@ export type PermissionOptions = {
   readonly otherRoot?: string | undefined;
   /** Folders beside the working directory that belong to the work. */
   readonly additionalDirectories?: readonly string[] | undefined;
+  /** Files that hooks, servers or helpers of the session run outside of any box: only a rule written for one opens it to changes. */
+  readonly runOutside?: readonly string[] | undefined;
   /** Commands that only ask others on the network, such as `gh pr view`, need no question. */
   readonly networkReads?: boolean | undefined;
   /** Answers that were to be remembered. */
@@ -84,7 +86,7 @@ export class SessionPolicy {
     this.#grants = permissions.grants;
     this.#roots = permissions.additionalDirectories ?? [];
     this.#fixed = {
-      base: { root, home, platform: process.platform },
+      base: { root, home, platform: process.platform, ...(permissions.runOutside && { runOutside: permissions.runOutside }) },
       box,
       ...groundOf(workspace, { env, roots: this.#roots }),
       ...variablesOf(env),

@@ -14,7 +14,7 @@ export function sandboxOf(options: SessionOptions): SandboxOptions {
     mode: "auto",
     ...sandbox,
     denyRead: [...(sandbox?.denyRead ?? []), ...forbiddenFiles("Read", options)],
-    denyWrite: [...(sandbox?.denyWrite ?? []), ...forbiddenFiles("Edit", options)],
+    denyWrite: [...(sandbox?.denyWrite ?? []), ...forbiddenFiles("Edit", options), ...(options.permissions?.runOutside ?? [])],
   };
 }
 

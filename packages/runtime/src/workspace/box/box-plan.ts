@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isInside } from "../../util/is-inside.ts";
 import type { Mount } from "./bubblewrap-arguments.ts";
@@ -120,7 +120,16 @@ function identityMount({ home, identity, hidden }: BoxPlaces): Mount[] {
 /** Only below what may be written: elsewhere nothing can be, and a mount there could show again what is hidden. */
 function kept(places: BoxPlaces, writable: readonly string[]): Mount[] {
   const paths = existing(places.denyWrite.map((path) => expand(path, places)));
-  return paths.filter((path) => writable.some((folder) => isInside(folder, path))).map((path) => ({ type: "read-only", path }));
+  return paths.flatMap((path) => {
+    const folder = writable.find((one) => isInside(one, path));
+    return folder === undefined ? [] : [...around(path, folder), { type: "read-only", path }];
+  });
+}
+
+/** Mounted on themselves, the folders between can be neither moved away nor replaced. */
+function around(path: string, folder: string): Mount[] {
+  const parent = dirname(path);
+  return path === folder || parent === folder ? [] : [...around(parent, folder), { type: "writable", path: parent }];
 }
 
 function denied(places: BoxPlaces): Mount[] {
