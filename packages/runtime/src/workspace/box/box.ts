@@ -24,7 +24,8 @@ import { guardPaths, type PathGuard } from "./path-guard.ts";
 import { filtersCalls, modeFilter, sharesGroups } from "./mode-filter.ts";
 import { type Plants, PlantSearch } from "./plant-search.ts";
 import { hardProcessLimit, limitProcesses, type ProcessLimit } from "./process-limit.ts";
-import { runningBoxes } from "../running-boxes.ts";
+import { isBoxRunningOver, runningBoxes } from "../running-boxes.ts";
+import { whileStill } from "./hold-still.ts";
 import { SpareBoxes } from "./spare-boxes.ts";
 import { type BoxStart, raiseBox, type StandingBox } from "./standing-box.ts";
 import {
@@ -60,8 +61,13 @@ type Stay = {
   readonly command: StartCommand;
   readonly isPassing: boolean;
   readonly guard: PathGuard;
+  /** Of this one and of another where the first did not take the command. */
+  readonly boxes: StandingBox[];
   isKilled: boolean;
 };
+
+/** Programs in boxes of all sessions of this process. */
+const living: Set<Stay> = new Set();
 
 const socatPlaces = ["/usr/bin/socat", "/bin/socat", "/usr/local/bin/socat", "/run/current-system/sw/bin/socat"];
 const proxyPort = 3128;
@@ -101,9 +107,11 @@ export class Box {
     const spare = await this.#spares.take(plan, command);
     const cwd = resolvePath(local.root, command.cwd ?? ".");
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
-    const stay: Stay = { plan, command, isPassing, guard: guardPaths(plan.watched, prepared.setAside), isKilled: false };
+    const guard = guardPaths(plan.watched, prepared.setAside);
+    const stay: Stay = { plan, command, isPassing, guard, boxes: [], isKilled: false };
     this.#enter(stay, prepared);
     const startIn = (box: StandingBox): Promise<BoxStart> => {
+      stay.boxes.push(box);
       const script = box.bash === undefined ? orderFor(command, { cwd, seen }) : scriptOrder(command.args[1] ?? "", seen);
       return box.start({ script, onOutput: command.onOutput, signal: command.signal });
     };
@@ -176,6 +184,7 @@ export class Box {
     // With others inside, what is new may be theirs.
     if (this.#inside.size === 0) this.#since = plants.start();
     this.#inside.add(stay);
+    living.add(stay);
     this.#plans.add(stay.plan);
   }
 
@@ -192,7 +201,8 @@ export class Box {
     } finally {
       runningBoxes.delete(plan);
       this.#spares.raiseSoon(plan, command, (bash) => this.#raise(plan, prepared, { bash }));
-      const restored = await guard.restore();
+      living.delete(stay);
+      const restored = await guard.restore((work) => this.#still(work));
       this.#inside.delete(stay);
       const others = [...this.#inside];
       // What those that somebody waits for have left is looked at when the last of them ends.
@@ -207,6 +217,18 @@ export class Box {
     return end;
   }
 
+  /** While nothing that lives in a box can change what lies in our folders: a path leads where it led when it was looked at. */
+  async #still<T>(work: () => Promise<T>): Promise<T> {
+    const folders = this.#writable();
+    const others = [...living].filter(({ plan }) => isBoxRunningOver(folders, [plan])).flatMap(({ boxes }) => boxes);
+    return await whileStill(others, work);
+  }
+
+  #writable(): string[] {
+    const { local, home, sandbox } = this.#options;
+    return writableDirectories({ root: local.root, home, allowWrite: sandbox.allowWrite ?? [] });
+  }
+
   /** Of all that commands have left since the last look. A git directory counts as protected where no box could write its deciding files. */
   #look({ plants }: Prepared): Promise<Plants> {
     return this.#oneLook(async () => {
@@ -218,7 +240,7 @@ export class Box {
       this.#plans = new Set([...this.#inside].map(({ plan }) => plan));
       const isMounted = (path: string): boolean =>
         fixed.every((paths) => ["", "/config", "/commondir"].some((name) => paths.has(`${path}${name}`)));
-      return await plants.finish(since, isMounted);
+      return await this.#still(() => plants.finish(since, isMounted));
     });
   }
 
@@ -263,7 +285,7 @@ export class Box {
 
   async #prepare(): Promise<Prepared> {
     const { local, sandbox, home, env } = this.#options;
-    const writable = writableDirectories({ root: local.root, home, allowWrite: sandbox.allowWrite ?? [] });
+    const writable = this.#writable();
     makeFolder(this.#temporary);
     const identity = await gitIdentity(local);
     const identityFile = join(this.#directory, "gitconfig");

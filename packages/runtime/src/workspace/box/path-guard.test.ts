@@ -15,6 +15,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { guardPaths } from "./path-guard.ts";
 
+const still = (work: () => Promise<void>): Promise<void> => work();
+
 let folder: string;
 let aside: string;
 beforeEach(() => {
@@ -29,7 +31,7 @@ describe("guardPaths", () => {
     for (const text of ["one", "two"]) {
       const guard = guardPaths([{ type: "missing", path }], aside);
       writeFileSync(path, text);
-      assert.deepEqual(await guard.restore(), [path]);
+      assert.deepEqual(await guard.restore(still), [path]);
     }
     assert.equal(existsSync(path), false);
     const kept = readdirSync(aside).map((name) => readFileSync(join(aside, name), "utf8"));
@@ -42,22 +44,22 @@ describe("guardPaths", () => {
     const guard = guardPaths([{ type: "link", path, target: "../mine" }], aside);
     rmSync(path);
     mkdirSync(path);
-    assert.deepEqual([await guard.restore(), readlinkSync(path)], [[path], "../mine"]);
+    assert.deepEqual([await guard.restore(still), readlinkSync(path)], [[path], "../mine"]);
     const again = guardPaths([{ type: "link", path, target: "../mine" }], aside);
     rmSync(path);
-    assert.deepEqual([await again.restore(), readlinkSync(path)], [[path], "../mine"]);
+    assert.deepEqual([await again.restore(still), readlinkSync(path)], [[path], "../mine"]);
   });
 
   it("lets a repository be made where there was none, but no file or link in its place", async () => {
     const path = join(folder, ".git");
     const guard = () => guardPaths([{ type: "repository", path }], aside);
-    assert.deepEqual(await guard().restore(), []);
+    assert.deepEqual(await guard().restore(still), []);
     const linked = guard();
     symlinkSync("/elsewhere", path);
-    assert.deepEqual(await linked.restore(), [path]);
+    assert.deepEqual(await linked.restore(still), [path]);
     const written = guard();
     writeFileSync(path, "gitdir: /elsewhere");
-    assert.deepEqual(await written.restore(), [path]);
+    assert.deepEqual(await written.restore(still), [path]);
     assert.equal(existsSync(path), false);
   });
 
@@ -67,7 +69,7 @@ describe("guardPaths", () => {
     mkdirSync(path);
     for (const name of ["settings.json", "settings.old", "notes"]) writeFileSync(join(path, name), "");
     assert.deepEqual(
-      [await guard.restore(), readdirSync(path).sort()],
+      [await guard.restore(still), readdirSync(path).sort()],
       [[join(path, "settings.json")], ["notes", "settings.old"]],
     );
   });
@@ -79,7 +81,7 @@ describe("guardPaths", () => {
     const path = join(folder, ".bashrc");
     const guard = guardPaths([{ type: "missing", path }], aside);
     symlinkSync(other, path);
-    await guard.restore();
+    await guard.restore(still);
     assert.equal(readFileSync(join(other, "file"), "utf8"), "mine");
   });
 
@@ -90,7 +92,7 @@ describe("guardPaths", () => {
     const keepAlive = setInterval(() => {}, 1000);
     if (!guard.signal.aborted) await new Promise((resolve) => guard.signal.addEventListener("abort", resolve));
     clearInterval(keepAlive);
-    await guard.restore();
+    await guard.restore(still);
     assert.equal(guard.signal.aborted, true);
   });
 });

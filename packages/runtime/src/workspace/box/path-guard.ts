@@ -10,8 +10,11 @@ const lookEveryMs = 100;
 export type PathGuard = {
   /** Aborted when something protected was touched: the command is to be ended. */
   readonly signal: AbortSignal;
-  /** To be called when nothing of the box lives any more. Undoes what was done and answers what that was. */
-  restore(): Promise<string[]>;
+  /**
+   * To be called when nothing of the box lives any more. Undoes what was done and answers what that was; `still` keeps others from changing
+   * anything meanwhile.
+   */
+  restore(still: (work: () => Promise<void>) => Promise<void>): Promise<string[]>;
 };
 
 /** Looks after protected paths that no mount can hold. What a command made of them is moved to `setAside`, never deleted. */
@@ -24,23 +27,27 @@ export function guardPaths(watched: readonly Watched[], setAside: string): PathG
   look.unref();
   return {
     signal: touched.signal,
-    async restore() {
+    async restore(still) {
       clearInterval(look);
       const undone: string[] = [];
+      const isNewlyBare = (): boolean => bare.some(isGitDirectory);
+      if (!watched.some((item) => wrongPaths(item).length > 0) && !isNewlyBare()) return undone;
       const takeAway = async (path: string): Promise<void> => {
         await putAway(path, setAside);
         undone.push(path);
       };
-      for (const item of watched) {
-        const wrong = wrongPaths(item).filter((path) => entryAt(path) !== "missing");
-        for (const path of wrong) await takeAway(path);
-        if (item.type === "link" && entryAt(item.path) === "missing") {
-          symlinkSync(item.target, item.path);
-          if (!undone.includes(item.path)) undone.push(item.path);
+      await still(async () => {
+        for (const item of watched) {
+          const wrong = wrongPaths(item).filter((path) => entryAt(path) !== "missing");
+          for (const path of wrong) await takeAway(path);
+          if (item.type === "link" && entryAt(item.path) === "missing") {
+            symlinkSync(item.target, item.path);
+            if (!undone.includes(item.path)) undone.push(item.path);
+          }
+          if (item.type === "names" && wrong.length > 0) removeIfEmpty(item.path);
         }
-        if (item.type === "names" && wrong.length > 0) removeIfEmpty(item.path);
-      }
-      for (const folder of bare) if (isGitDirectory(folder)) await takeAway(join(folder, "HEAD"));
+        for (const folder of bare) if (isGitDirectory(folder)) await takeAway(join(folder, "HEAD"));
+      });
       return [...new Set(undone)];
     },
   };

@@ -9,11 +9,13 @@ export type StandingBox = {
   readonly plan: BoxPlan;
   /** A bash with these variables waits in it for its script; a shell that can become any program when absent. */
   readonly bash: BoxVariables | undefined;
+  /** Of bubblewrap itself: everything in the box is below it. Undefined where it could not be started. */
+  readonly pid: Promise<number | undefined>;
   /** Waits until it stands or is gone. Is it still what was planned, mount by mount? */
   isIntact(): Promise<boolean>;
   /** Its one program, which goes on when this is answered. */
   start(command: BoxCommand): Promise<BoxStart>;
-  /** Unused: gone at once. */
+  /** Gone at once, with what runs in it. */
   discard(): Promise<void>;
 };
 
@@ -65,6 +67,7 @@ export function raiseBox({ local, plan, file, args, filter, start, takesInput, b
   return {
     plan,
     bash,
+    pid: standing().then((shell) => shell?.pid),
     async isIntact() {
       const shell = await standing();
       shell?.hold(true);
