@@ -108,6 +108,7 @@ describe("a rule for a command", () => {
       ["pnpm publish:*", "pnpm recursive publish"],
       ["pnpm publish:*", "pnpm -w m publish"],
       ["yarn publish:*", "yarn workspace a publish"],
+      ["yarn publish:*", "yarn npm publish"],
       ["yarn publish:*", "yarn workspaces foreach -A publish"],
       ["docker run:*", "docker container run x"],
       ["docker run:*", "docker -D container run x"],

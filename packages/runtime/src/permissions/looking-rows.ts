@@ -327,6 +327,17 @@ export const lookingRows: Readonly<Record<string, Row>> = {
     changes: "-F: -b",
     operands: "none",
   },
+  numfmt: {
+    looks:
+      "-z -d: --from: --to: --from-unit: --to-unit: --suffix: --padding: --field: --delimiter: --format: --grouping --header? --invalid: --round: --zero-terminated --debug",
+    operands: "text",
+  },
+  pstree: {
+    looks: "-aAclnpsTu --arguments --ascii --compact-not --long --numeric-sort --show-pids --show-parents --hide-threads",
+    operands: "text",
+  },
+  stty: { looks: "-ag --all --save", operands: "text", allows: /^(?:size|speed)$/ },
+  tput: { operands: "text", allows: /^(?:cols|lines|colors|longname)$/ },
   tty: { looks: "-s --silent --quiet", operands: "none" },
   locale: { looks: "-amkc --all-locales --charmaps --category-name --keyword-name", operands: "text" },
   getconf: { looks: "-a -v:", operands: "text" },

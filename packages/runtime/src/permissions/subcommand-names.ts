@@ -52,7 +52,7 @@ const fronts: Readonly<Record<string, readonly ReturnType<typeof front>[]>> = {
   cargo: [front("+*")],
   rustc: [front("+*")],
   pnpm: [front("(?:recursive|multi|m)")],
-  yarn: [front("workspace *"), front("workspaces (?:foreach|run)"), front("workspaces")],
+  yarn: [front("workspace *"), front("npm", "publish"), front("workspaces (?:foreach|run)"), front("workspaces")],
 };
 
 /** The first name of the subcommand that the program takes this word for; the word itself where it has but one. */
