@@ -32,7 +32,7 @@ const allowedBuiltins = ["http", "module", "net", "os", "stream", "timers/promis
 const allowedPackages = ["eventsource-parser"];
 
 /** Bytes of what every run reads: a hundred thousand more take some 2 ms, and each further file of ours 0.3 to 1 ms. */
-const longestMain = 459_500;
+const longestMain = 461_500;
 
 /** What only some runs need, and is loaded then: by name, or by folder. */
 const laterSources = [
