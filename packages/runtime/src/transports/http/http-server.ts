@@ -78,7 +78,10 @@ export type ServerLimits = {
 export interface HttpServer {
   /** `http://127.0.0.1:4711`, or the path of its socket. */
   readonly url: string;
-  /** No new work from here on; waits for what is at work for so long, then ends every session in its own way. */
+  /**
+   * No new work from here on; waits for what is at work for so long, then ends every session in its own way. Asked again meanwhile, it waits no
+   * longer than the shorter of both.
+   */
   close(options?: { readonly drainMs?: number | undefined; readonly reason?: string | undefined }): Promise<void>;
 }
 
@@ -138,13 +141,17 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const name =
     listen.type === "tcp" && listen.address.includes(":") ? `[${listen.address}]` : listen.type === "tcp" ? listen.address : "";
   let closing: Promise<void> | undefined;
+  let until = Number.POSITIVE_INFINITY;
   return {
     url: listen.type === "tcp" ? `${scheme}://${name}:${address}` : listen.path,
-    close(how = {}) {
-      closing ??= closeServer({ server, sockets, sessions, host, ...how }).finally(async () => {
-        rules.leases.close();
-        await foreign.close();
-      });
+    close({ drainMs = 0, reason } = {}) {
+      until = Math.min(until, Date.now() + drainMs);
+      closing ??= closeServer({ server, sockets, sessions, host, isOver: () => Date.now() >= until, reason }).finally(
+        async () => {
+          rules.leases.close();
+          await foreign.close();
+        },
+      );
       return closing;
     },
   };
@@ -263,21 +270,14 @@ type Closing = {
   readonly sockets: SocketServer;
   readonly sessions: ServedSessions;
   readonly host: SessionHost;
-  readonly drainMs?: number | undefined;
+  /** Nobody waits any longer for what is at work. */
+  readonly isOver: () => boolean;
   readonly reason?: string | undefined;
 };
 
-async function closeServer({
-  server,
-  sockets,
-  sessions,
-  host,
-  drainMs = 0,
-  reason = "The server is ending",
-}: Closing): Promise<void> {
+async function closeServer({ server, sockets, sessions, host, isOver, reason = "The server is ending" }: Closing): Promise<void> {
   sessions.drain();
-  const until = Date.now() + drainMs;
-  while (sessions.counts.prompts > 0 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  while (sessions.counts.prompts > 0 && !isOver()) await new Promise((resolve) => setTimeout(resolve, 20));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await host.shutdown();
   sessions.end(new RuntimeError("closed", reason, { retryable: true }));
