@@ -134,6 +134,25 @@ describe("sessions over ACP", { timeout: 120_000 }, () => {
     await client.end();
   });
 
+  it("a session is loaded in the mode and with the model that were chosen last, whatever the flags say", async () => {
+    const { home, cwd } = places();
+    const { env, server } = await model([{ text: "one" }, { text: "two" }], home);
+    const args = ["--permission-mode", "acceptEdits"];
+    const first = new TestClient({ env, args });
+    const { sessionId } = await first.open(cwd);
+    await first.request("session/set_mode", { sessionId, modeId: "plan" });
+    await first.request("session/set_config_option", { sessionId, configId: "model", value: "other-model" });
+    await first.prompt(sessionId, "hello");
+    await first.end();
+    const second = new TestClient({ env, args });
+    await second.initialize();
+    const { modes } = await second.request("session/load", { sessionId, cwd, mcpServers: [] });
+    await second.prompt(sessionId, "again");
+    const asked = server.requests.at(-1)?.body as { model: string };
+    assert.deepEqual([modes?.currentModeId, asked.model], ["plan", "other-model"]);
+    await second.end();
+  });
+
   it("a session that another process works in is refused until it is free", async () => {
     const { home, cwd } = places();
     const { env } = await model([{ text: "one" }, { text: "two" }], home);

@@ -51,10 +51,11 @@ async function plan(wish: SessionWish, context: Context): Promise<PlannedSession
   return await toPlan({ ...context, wish, servers }, first);
 }
 
-type Wanted = Pick<SessionRequest, "cwd" | "session" | "model"> & { readonly folders?: readonly string[] };
+type Wanted = Pick<SessionRequest, "cwd" | "session" | "model" | "keepsChanges"> & { readonly folders?: readonly string[] };
 
 function toRequest({ cwd, resume, additionalDirectories: folders }: SessionWish, id?: string): Wanted {
-  return { cwd, folders, session: resume === undefined ? { type: "new", id } : { type: "resume", id: resume } };
+  if (resume === undefined) return { cwd, folders, session: { type: "new", id } };
+  return { cwd, folders, session: { type: "resume", id: resume }, keepsChanges: ["permissionMode", "model"] };
 }
 
 type Planning = Context & {
@@ -78,6 +79,7 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
     withheld: Object.keys(process.env).filter((name) => !Object.hasOwn(options.env ?? process.env, name)),
     provider: provider.name,
     model: options.model ?? provider.model,
+    chosenModel: model,
     models: listed.models.map(({ id, contextWindow }) => ({
       id,
       ...(contextWindow !== undefined && { description: `${contextWindow.toLocaleString("en")} tokens of context` }),
@@ -89,7 +91,10 @@ async function toPlan(planning: Planning, plan: SessionPlan, chosen?: string): P
     commands: listCommands(options),
     price: await loadCallPrice(catalogOverride),
     async withModel(name) {
-      const other = await planWithKey({ ...toRequest(planning.wish, sessionId), model: name }, planning);
+      const other = await planWithKey(
+        { ...toRequest(planning.wish, sessionId), model: name, keepsChanges: ["permissionMode"] },
+        planning,
+      );
       return await toPlan(planning, other, name);
     },
     async start(permissionMode: PermissionMode, editor) {

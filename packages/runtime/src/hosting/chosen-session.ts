@@ -32,7 +32,11 @@ export function toChosenSession(choice: SessionChoice, store: SessionStore | und
       checkSessionId(id);
       const source = requireStore(store);
       const options = { resumeSessionId: id, sessionName: name, sessionStore: store };
-      return { id, options, begin: () => source.fork(from, id, { ...defined({ at }), isOpenedNext: true }) };
+      const begin = async (): Promise<void> => {
+        await source.fork(from, id, { ...defined({ at }), isOpenedNext: true });
+        if (at !== undefined) await (await import("./last-changes.ts")).carryChanges(source, from, id);
+      };
+      return { id, options, begin };
     }
   }
 }

@@ -312,6 +312,7 @@ export const requestKinds: Readonly<Record<keyof HostedRequest, Kind>> = {
   fallbackModel: text,
   recording: shape({ type: needed(oneOf(["replay", "record"])) }, "an object with a type"),
   session: choice,
+  keepsChanges: listOf(oneOf(["permissionMode", "model"]), 'a list of "permissionMode" and "model"'),
   persistent: flag,
   settingsName: text,
   hiddenVariables: names,

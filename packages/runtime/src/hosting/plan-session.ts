@@ -130,7 +130,7 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
   const place: Place = { around, project, settings, sessionId, cwd, said };
 
   const promptsFrom = own.promptsFrom ?? (env["OUTRIDER_OWNER_COMMANDS"] === "1" ? "owner" : "anybody");
-  const options: SessionOptions = {
+  const planned: SessionOptions = {
     cwd,
     worktree,
     provider,
@@ -189,6 +189,10 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...skills.warnings,
     ],
   };
+  const options =
+    choice.type === "new"
+      ? planned
+      : await (await import("./last-changes.ts")).withLastChanges(planned, { choice, store, request });
   const beginAll = async (): Promise<void> => {
     await worktree?.begin();
     await begin();

@@ -11,7 +11,7 @@ import { type OpenedSession, type Opening, openSession, type ServerConnections }
 import { type GivenServers, toServerFiles } from "./given-servers.ts";
 import type { ServerPlan } from "./plan-servers.ts";
 import { planSession, type SessionPlan, userStore } from "./plan-session.ts";
-import type { SessionRequest } from "./session-request.ts";
+import type { KeptChange, SessionRequest } from "./session-request.ts";
 import { SharedProviders } from "./shared-providers.ts";
 import { SharedServers } from "./shared-servers.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
@@ -152,7 +152,7 @@ export class SessionHost {
     const entry = this.#entries.get(id);
     if (entry && !entry.closing) return await this.#hold(id, entry.request);
     await entry?.closing;
-    const wanted = request ?? this.#requests.get(id) ?? {};
+    const wanted = { ...(request ?? this.#requests.get(id)), keepsChanges: keptUnless(request) };
     const cwd = wanted.cwd ?? this.#options.defaults?.cwd ?? (await this.#folderOf(id));
     return await this.#hold(id, { ...wanted, cwd, session: { type: "resume", id } });
   }
@@ -166,7 +166,10 @@ export class SessionHost {
     checkValue("id", id, text);
     if (at !== undefined) checkValue("at", at, place);
     this.#check(request);
-    const wanted = { ...this.#requests.get(from), ...this.#entries.get(from)?.request, ...request };
+    const wanted = {
+      ...{ ...this.#requests.get(from), ...this.#entries.get(from)?.request, ...request },
+      keepsChanges: keptUnless(request),
+    };
     const cwd = wanted.cwd ?? this.#options.defaults?.cwd ?? (await this.#folderOf(from));
     this.#refuseOpen(id);
     return await this.#hold(id, { ...wanted, cwd, session: { type: "fork", from, id, at } });
@@ -354,6 +357,15 @@ export class SessionHost {
   async #folderOf(id: string): Promise<string | undefined> {
     return (await this.store?.summaries())?.find((summary) => summary.id === id)?.cwd;
   }
+}
+
+/** What a session was changed to holds when it is opened again, unless whoever opens it says otherwise. */
+function keptUnless({ keepsChanges, options, model, provider }: HostedRequest = {}): readonly KeptChange[] {
+  if (keepsChanges) return keepsChanges;
+  return [
+    ...(options?.permissionMode === undefined ? (["permissionMode"] as const) : []),
+    ...(model === undefined && provider === undefined ? (["model"] as const) : []),
+  ];
 }
 
 const rememberedRequests = 10_000;

@@ -19,6 +19,11 @@ export type SessionRequest = {
   /** Which conversation it is; a new one when absent. */
   readonly session?: SessionChoice | ChooseSession | undefined;
   /**
+   * Of these, what a stored session was changed to while it was open holds over what is said here. Where nothing is said here of the
+   * permission mode, the stricter of that and of the settings holds in any case.
+   */
+  readonly keepsChanges?: readonly KeptChange[] | undefined;
+  /**
    * `true` keeps a journal in the user's own folder, `false` keeps nothing of the session on disk. When absent, the journal is where
    * `options.sessionStore` says, and checkpoints and the audit log are in the user's folder.
    */
@@ -78,6 +83,9 @@ export type LoadedPart = "instructions" | "agents" | "skills" | "hooks" | "serve
 export type RecordingRequest =
   | { readonly type: "replay"; readonly source: string; readonly lenient: boolean }
   | { readonly type: "record"; readonly path: string };
+
+/** What a session may be changed to while it is open, and goes on with when it is opened again. */
+export type KeptChange = "permissionMode" | "model";
 
 /** Which conversation a session is. */
 export type SessionChoice =

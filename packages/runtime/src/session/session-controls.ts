@@ -54,16 +54,23 @@ export class SessionControls {
   readonly checkpoints: EditCheckpoints;
   readonly #session: Controlled;
   readonly #emit: Emit;
+  readonly #flush: () => Promise<void>;
   readonly #firstModel: string;
   /** Names of tools of MCP servers, which come and go. */
   #added: Set<string>;
 
-  constructor(session: Controlled, emit: Emit) {
+  constructor(session: Controlled, { emit, flush }: { readonly emit: Emit; readonly flush: () => Promise<void> }) {
     this.#session = session;
     this.#emit = emit;
+    this.#flush = flush;
     this.#firstModel = session.request.model;
     this.checkpoints = new EditCheckpoints(session.checkpoints, emit);
     this.#added = new Set([...session.tools.values()].flatMap(({ name, comesFromServers }) => (comesFromServers ? [name] : [])));
+  }
+
+  /** Resolves when the changes so far are on record: they hold when the session is opened again. */
+  async store(): Promise<void> {
+    await this.#flush();
   }
 
   get facts(): SessionFacts {

@@ -89,6 +89,7 @@ export class SessionOpening {
   async #openControls(): Promise<SessionControls> {
     const session = await this.open();
     const { SessionControls } = await import("./session-controls.ts");
-    return new SessionControls(session.controlled, (event) => this.#ground.hub().emit(event));
+    const hub = this.#ground.hub();
+    return new SessionControls(session.controlled, { emit: (event) => hub.emit(event), flush: () => hub.flush() });
   }
 }

@@ -65,6 +65,7 @@ export function createCommandHost(ground: HostGround): CommandHost {
           hint: "Choose it when the session is opened, or with the host's own request",
         });
       controls.setPermissionMode(mode);
+      await controls.store();
       chosen.set(session, { mode, from });
     },
     async listModels() {
@@ -175,8 +176,12 @@ export async function applyToSession(
   { session, clear, reloadPlugins }: Pick<HostGround, "session" | "clear" | "reloadPlugins">,
 ): Promise<string | undefined> {
   switch (effect.type) {
-    case "model-change-requested":
-      return (await session.controls()).setModel(effect.modelId);
+    case "model-change-requested": {
+      const controls = await session.controls();
+      const model = controls.setModel(effect.modelId);
+      await controls.store();
+      return model;
+    }
     case "session-renamed":
       await session.setName(effect.name);
       return effect.name;

@@ -26,6 +26,8 @@ export interface PlannedSession {
   readonly withheld?: readonly string[];
   readonly provider: string;
   readonly model: string;
+  /** The one that the client has named; absent where it has named none. */
+  readonly chosenModel?: string | undefined;
   readonly models: readonly { readonly id: string; readonly description?: string }[];
   readonly permissionMode: PermissionMode;
   readonly mayBypass: boolean;

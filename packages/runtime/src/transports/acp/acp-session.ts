@@ -7,6 +7,7 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { Outcome } from "../../protocol/outcome.ts";
 import type { PermissionMode } from "../../protocol/permission.ts";
+import type { SessionControls } from "../../session/session-controls.ts";
 import type { PermissionRequest } from "../../session/session-view.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { SessionWriter } from "../session-writer.ts";
@@ -130,7 +131,7 @@ export class AcpSession {
   async setMode(value: string): Promise<void> {
     const mode = parseMode(value, this.#settings);
     const session = await this.#starting?.catch(() => undefined);
-    if (session) (await session.controls()).setPermissionMode(mode);
+    if (session) await change(session, (controls) => controls.setPermissionMode(mode));
     this.#mode = mode;
     await this.#tellSettings();
   }
@@ -192,9 +193,18 @@ export class AcpSession {
       throw error;
     }
     this.#started = session;
-    if (this.#effort !== this.#plan.effort) (await session.controls()).setEffort(this.#effort);
+    await this.#storeChanges(session);
     if (session.listCommands().length > 0) await this.announceCommands();
     return session;
+  }
+
+  /** What the client has chosen before there was a session holds when it is loaded again. */
+  async #storeChanges(session: StartedSession): Promise<void> {
+    const { permissionMode, chosenModel, effort } = this.#plan;
+    const controls = await session.controls();
+    if (this.#mode !== permissionMode) controls.setPermissionMode(this.#mode);
+    if (chosenModel !== undefined) controls.setModel(chosenModel);
+    if (this.#effort !== effort) controls.setEffort(this.#effort);
   }
 
   #editor(): ReturnType<typeof clientEditor> {
@@ -252,7 +262,7 @@ export class AcpSession {
         throw new RuntimeError("usage", `This session asks ${this.#plan.provider}, and cannot go on with ${plan.provider}`, {
           hint: "Choose the model before the first prompt, or begin a new session",
         });
-      (await (await this.#starting).controls()).setModel(plan.model);
+      await change(await this.#starting, (controls) => controls.setModel(plan.model));
     }
     this.#plan = plan;
     await this.#tellSettings();
@@ -284,6 +294,13 @@ export class AcpSession {
       // Nobody is there any more; the end of the connection ends the session.
     }
   }
+}
+
+/** Done when it is on record. */
+async function change(session: StartedSession, make: (controls: SessionControls) => unknown): Promise<void> {
+  const controls = await session.controls();
+  make(controls);
+  await controls.store();
 }
 
 function toAvailable({ name, description, argumentHint }: CommandSummary): AvailableCommand {

@@ -1,3 +1,4 @@
+import { lastChanges } from "../../hosting/last-changes.ts";
 import type { HeldSession, HostedSummary, SessionHost } from "../../hosting/session-host.ts";
 import type { CommandSummary } from "../../commands/command.ts";
 import { toMessages } from "../../journal/transcript.ts";
@@ -7,13 +8,14 @@ import { RuntimeError } from "../../protocol/errors.ts";
 import type { AgentEvent } from "../../protocol/events.ts";
 import type { InteractiveSession } from "../../session/interactive-session.ts";
 import type { SubmitOptions } from "../../session/prompts/inbox.ts";
-import type { AcceptedPrompt, WaitingPrompt } from "../../session/prompts/session-turns.ts";
+import type { AcceptedPrompt } from "../../session/prompts/session-turns.ts";
 import type { Trajectory } from "../atif/atif.ts";
 import { Audiences, type Followed } from "./audiences.ts";
 import { type Client, may } from "./client.ts";
 import { ClientQuotas } from "./client-quotas.ts";
 import { commandsOf, modelNamesOf, modeOf } from "./folder-facts.ts";
 import type { Watcher } from "./session-channel.ts";
+import type { StoredState } from "./stored-state.ts";
 import type { SessionRecords } from "./session-records.ts";
 import {
   checkMode,
@@ -120,8 +122,10 @@ export class ServedSessions {
   async #forkNew(client: Client, from: string, { id, at, name }: Copy): Promise<Begun> {
     const { host, records, roots, defaults } = this.#options;
     // What somebody else was given for the original is no matter of course for this client.
-    const cwd = records.get(from)?.wish.cwd ?? (await host.list()).find((one) => one.id === from)?.cwd;
-    const wish = checkWish({ ...records.get(from)?.wish, cwd, name }, client, { roots, defaults });
+    const known = records.get(from)?.wish;
+    const cwd = known?.cwd ?? (await host.list()).find((one) => one.id === from)?.cwd;
+    const { permissionMode = known?.permissionMode } = await lastChanges(this.#store, from);
+    const wish = checkWish({ ...known, cwd, name, permissionMode }, client, { roots, defaults });
     const own = await this.#ownMode(wish.cwd);
     checkMode(wish.permissionMode, client, own);
     records.add({ id, owner: client.name, wish });
@@ -327,12 +331,11 @@ export class ServedSessions {
     this.#audiences.endAll(reason);
   }
 
-  /** Of a session that the client sees and that is not open: its last stored event, and the prompts that were accepted and have not begun. */
-  async stored(client: Client, id: string): Promise<{ readonly seq: number; readonly waiting: readonly WaitingPrompt[] }> {
+  /** Of a session that the client sees and that is not open. */
+  async stored(client: Client, id: string): Promise<StoredState> {
     await this.#checkSeen(client, id);
-    const events = await this.#store.read(id);
-    const { heldPrompts } = await import("../../session/prompts/held-prompts.ts");
-    return { seq: events.at(-1)?.seq ?? 0, waiting: heldPrompts(events) };
+    const { toStoredState } = await import("./stored-state.ts");
+    return toStoredState(await this.#store.read(id));
   }
 
   /** The client hears of questions from here on: they wait for it, where it may answer. Answers how to say that it has gone. */

@@ -112,6 +112,7 @@ export function toRequest(wish: SessionWish, { options = {} }: ServedDefaults, o
   const appended = [options.appendSystemPrompt, wish.appendSystemPrompt].filter((text) => text !== undefined && text !== "");
   return {
     ...defined({ cwd, model, provider, mainAgent: agent }),
+    keepsChanges: ["permissionMode", "model"],
     options: defined({
       effort,
       permissionMode,

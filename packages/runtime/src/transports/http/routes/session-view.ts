@@ -16,9 +16,15 @@ export async function sessionView(sessions: ServedSessions, client: Client, id: 
   const summary = (await sessions.list(client)).find((one) => one.id === id);
   if (!served) {
     if (!summary) throw new RuntimeError("not-found", `There is no session ${id}`);
-    const { seq: storedSeq, waiting } = await sessions.stored(client, id);
+    const { seq: storedSeq, waiting, model, permissionMode } = await sessions.stored(client, id);
     const { bytes: _, forkedFrom, ...shown } = summary;
-    return { ...shown, ...defined({ forkedFrom }), storedSeq, waiting: waiting.map(promptView), questions: [] };
+    return {
+      ...shown,
+      ...defined({ forkedFrom, model, permissionMode }),
+      storedSeq,
+      waiting: waiting.map(promptView),
+      questions: [],
+    };
   }
   const { session, questions } = served;
   const { facts } = await session.controls();

@@ -178,6 +178,7 @@ export const workRoutes: readonly Route[] = [
         if (change.model !== undefined) controls.setModel(change.model);
         if (change.effort !== undefined) controls.setEffort(change.effort);
         if (change.permissionMode !== undefined) controls.setPermissionMode(change.permissionMode);
+        await controls.store();
       });
       return { status: 200, body: await sessions.settings(client, id) };
     },
