@@ -90,6 +90,40 @@ describe("the server for clients of others", () => {
     assert.equal(sessions.length, 1);
   });
 
+  it("tells OpenAI's client of responses the same", async () => {
+    const ground = await new Ground([{ fail: { code: "provider-unavailable", message: "boom" } }, { text: "Never." }]).start();
+    const openai = new OpenAI({ baseURL: `${ground.url}/v1`, apiKey: ground.owner, maxRetries: 2 });
+    const failed = openai.responses.create({ model: "default", input: "go" });
+    await assert.rejects(failed, { status: 502, code: "provider-unavailable", message: /boom/ });
+  });
+
+  it("goes on from the response that is named, also when the session has gone on since then", async () => {
+    const ground = await new Ground([{ text: "A" }, { text: "B" }, { text: "C" }, { text: "D" }]).start();
+    const openai = clientOf(ground);
+    const respond = async (input: string, previous?: string) =>
+      (await openai.responses.create({ model: "default", input, previous_response_id: previous ?? null })).id;
+    const heard = async (id: string) => {
+      const path = `/v1/sessions/${id.slice("resp_".length).split(".")[0]}/messages`;
+      return (await ground.ask("GET", path)).json.messages.map(
+        ({ content }: { content: { text: string }[] }) => content[0]?.text,
+      );
+    };
+    const first = await respond("a");
+    const second = await respond("b", first);
+    const branch = await respond("c", first);
+    const next = await respond("d", branch);
+    assert.deepEqual(await heard(second), ["a", "A", "b", "B"]);
+    assert.deepEqual(await heard(next), ["a", "A", "c", "C", "d", "D"]);
+    await assert.rejects(respond("e", "resp_none.turn"), { status: 404 });
+  });
+
+  it("does not give the AI SDK's prompt to the session a second time for another answer", async () => {
+    const ground = await new Ground().start();
+    const message = { id: "m1", role: "user", parts: [{ type: "text", text: "hi" }] };
+    const body = { id: "chat-1", messages: [message], trigger: "regenerate-message" };
+    assert.equal((await ground.ask("POST", "/v1/sessions/chat-1/chat", { body })).status, 400);
+  });
+
   it("refuses what an agent cannot give: other answers than one text", async () => {
     const ground = await new Ground().start();
     const openai = clientOf(ground);

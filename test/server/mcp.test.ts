@@ -75,21 +75,28 @@ describe("/mcp of the server", () => {
       assert.deepEqual(told, ["I look.", "Find *", "Seen."]);
     });
 
-  it("ends the turn of a client that gives up", async () => {
-    const ground = await new Ground([{ text: "slow", delayMs: 60_000 }]).start();
-    const client = await connect(ground, ground.token({ name: "mcp", scopes: ["drive"] }));
-    const leaving = new AbortController();
-    const run = assert.rejects(client.callTool({ name: "run", arguments: { prompt: "go" } }, { signal: leaving.signal }));
-    const active = async (): Promise<string> => (await ground.ask("GET", "/metrics")).text;
-    while (!/prompts_active 1/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
-    leaving.abort();
-    await run;
-    while (!/prompts_active 0/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
-    const [session] = (await ground.ask("GET", "/v1/sessions")).json.sessions;
-    const watch = await ground.watch(`/v1/sessions/${session.id}/events?after=0`);
-    assert.equal((await watch.untilType("turn.ended")).data.outcome.type, "cancelled");
-    watch.leave();
-  });
+  for (const era of ["legacy", "modern"] as const)
+    it(`ends the turn of a client that gives up, in the ${era} era, and nobody else's`, async () => {
+      const ground = await new Ground([
+        { text: "slow", delayMs: 60_000 },
+        { text: "slow", delayMs: 60_000 },
+      ]).start();
+      const token = ground.token({ name: "mcp", scopes: ["drive"] });
+      const [client, other] = [await connect(ground, token, { era }), await connect(ground, token, { era })];
+      other.callTool({ name: "run", arguments: { prompt: "stay" } }).catch(() => {}); // the end of the test cuts it off
+      const leaving = new AbortController();
+      const run = assert.rejects(client.callTool({ name: "run", arguments: { prompt: "go" } }, { signal: leaving.signal }));
+      const active = async (): Promise<string> => (await ground.ask("GET", "/metrics")).text;
+      while (!/prompts_active 2/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
+      leaving.abort();
+      await run;
+      while (!/prompts_active 1/.test(await active())) await new Promise((resolve) => setImmediate(resolve));
+      const { sessions } = (await ground.ask("GET", "/v1/sessions")).json;
+      const session = sessions.find(({ prompt }: { prompt: string }) => prompt === "go");
+      const watch = await ground.watch(`/v1/sessions/${session.id}/events?after=0`);
+      assert.equal((await watch.untilType("turn.ended")).data.outcome.type, "cancelled");
+      watch.leave();
+    });
 
   it("takes no mode and no rules from a client", async () => {
     const ground = await new Ground([{ text: "Never." }]).start();

@@ -81,3 +81,7 @@ const eventTypes: Readonly<Record<EventType, true>> = {
 
 /** What `events()` can be asked for; the compiler holds this list to be complete too. */
 export const eventTypeKind: Kind = oneOf(Object.keys(eventTypes));
+
+export function isEventType(text: string): boolean {
+  return Object.hasOwn(eventTypes, text);
+}

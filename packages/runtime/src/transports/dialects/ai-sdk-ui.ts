@@ -10,7 +10,9 @@ export const uiStreamHeaders: Readonly<Record<string, string>> = { "x-vercel-ai-
 
 /** What `useChat` sends: the whole conversation, of which the session has all but the last message. */
 export function decodeUiRequest(body: unknown): { readonly chatId?: string; readonly message: UserMessage } {
-  const { id, messages } = isRecord(body) ? body : {};
+  const { id, messages, trigger } = isRecord(body) ? body : {};
+  if (trigger === "regenerate-message")
+    throw new RuntimeError("usage", "An answer is not made again: its work is done. Send another message, or fork the session");
   const last = Array.isArray(messages)
     ? messages.findLast((message) => isRecord(message) && message["role"] === "user")
     : undefined;

@@ -1,5 +1,6 @@
 import type { HostedRequest, SessionHost } from "../../hosting/session-host.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
+import type { AgentEvent } from "../../protocol/events.ts";
 import { defined } from "../../util/defined.ts";
 import type { DialectHost } from "./serve-dialects.ts";
 
@@ -49,7 +50,7 @@ export type DialectHostOptions = {
 export function createDialectHost({ host, version, request = {} }: DialectHostOptions): DialectHost {
   return {
     version,
-    async open({ sessionId, model }) {
+    async open({ sessionId, model, afterTurn }) {
       const { agent: mainAgent, ...chosen } = toModelChoice(model);
       const wanted: HostedRequest = {
         ...request,
@@ -59,10 +60,22 @@ export function createDialectHost({ host, version, request = {} }: DialectHostOp
       };
       if (sessionId === undefined) return await host.create(wanted);
       if (!isSessionName(sessionId)) throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
+      if (afterTurn !== undefined) {
+        const at = placeToCopy((await host.store?.read(sessionId, { types: ["turn.started", "turn.ended"] })) ?? [], afterTurn);
+        return at === undefined ? await host.open(sessionId, wanted) : await host.fork(sessionId, { ...wanted, at });
+      }
       if (await isKnown(host, sessionId)) return await host.open(sessionId, wanted);
       return await host.create({ ...wanted, session: { type: "new", id: sessionId } });
     },
   };
+}
+
+/** Where a copy ends that goes on from the end of this turn; undefined where the session itself can, since nothing came after it. */
+export function placeToCopy(events: readonly AgentEvent[], turnId: string): number | undefined {
+  const own = events.filter(({ taskId }) => taskId === undefined);
+  const end = own.find((event) => event.type === "turn.ended" && event.turnId === turnId);
+  const hasGoneOn = own.some((event) => event.type === "turn.started" && event.seq > (end?.seq ?? event.seq));
+  return hasGoneOn ? end?.seq : undefined;
 }
 
 async function isKnown(host: SessionHost, sessionId: string): Promise<boolean> {

@@ -9,8 +9,9 @@ import type { BlockKind, Piece } from "./turn-pieces.ts";
 export type ResponsesRequest = {
   readonly model: string;
   readonly isStream: boolean;
-  /** The session of the response that this one follows. */
+  /** The session of the response that this one follows, and its turn. */
   readonly sessionId?: string;
+  readonly afterTurn?: string;
   toMessage(hasPast: boolean): UserMessage;
 };
 
@@ -27,13 +28,14 @@ export function decodeResponsesRequest(body: unknown): ResponsesRequest {
   refuseUnkept(given);
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : input;
   if (!Array.isArray(messages)) throw new RuntimeError("usage", "input is required");
-  const [, sessionId] = typeof previous === "string" ? (/^resp_([^.]+)\./.exec(previous) ?? []) : [];
+  const [, sessionId, afterTurn] = typeof previous === "string" ? (/^resp_([^.]+)\.(.+)$/s.exec(previous) ?? []) : [];
   if (previous !== undefined && previous !== null && sessionId === undefined)
     throw new RuntimeError("not-found", `There is no response ${JSON.stringify(previous)}`);
   return {
     model,
     isStream: stream === true,
     ...(sessionId !== undefined && { sessionId }),
+    ...(afterTurn !== undefined && { afterTurn }),
     toMessage: (hasPast) => toPrompt(messages, hasPast, instructions),
   };
 }
@@ -132,8 +134,8 @@ export class ResponseEvents {
   #last(outcome: Outcome, usage: Usage): object {
     const response = this.#response(statusOf(outcome), usage);
     if (outcome.type === "failed") {
-      const { message } = outcome.error;
-      return this.#event("response.failed", { response: { ...response, error: { code: "server_error", message } } });
+      const { code, message } = outcome.error;
+      return this.#event("response.failed", { response: { ...response, error: { code, message } } });
     }
     if (outcome.type === "completed") return this.#event("response.completed", { response });
     const reason = outcome.type === "stopped" ? outcome.limit : outcome.cause;

@@ -24,8 +24,15 @@ export interface DialectHost {
       }
     | undefined;
   /** The session of this id, open or stored; a new one where there is none, or none is named. */
-  open(wish: { readonly sessionId?: string | undefined; readonly model?: string | undefined }): Promise<HeldSession>;
+  open(wish: {
+    readonly sessionId?: string | undefined;
+    readonly model?: string | undefined;
+    /** The session as it was when this turn had ended: a copy where it has gone on since then. Then there must be one of this id. */
+    readonly afterTurn?: string | undefined;
+  }): Promise<HeldSession>;
 }
+
+export type OpenWish = Parameters<DialectHost["open"]>[0];
 
 export type Dialects = {
   /**
@@ -81,10 +88,12 @@ async function completeChat(host: DialectHost, request: Request, now: () => numb
   try {
     return json(toCompletion(head, await collect(turn)), { headers });
   } catch (error) {
-    // Its work is done as far as it went: OpenAI's clients would do it again by themselves.
-    return problem(error, { ...headers, "x-should-retry": "false" });
+    return problem(error, { ...headers, ...unrepeated });
   }
 }
+
+/** The work of a failed turn is done as far as it went: OpenAI's clients would do it again by themselves. */
+const unrepeated = { "x-should-retry": "false" };
 
 async function respond(host: DialectHost, request: Request, now: () => number): Promise<Response> {
   const wanted = decodeResponsesRequest(await readJson(request));
@@ -92,7 +101,11 @@ async function respond(host: DialectHost, request: Request, now: () => number): 
   const id = responseId(turn.sessionId, turn.turnId);
   const events = new ResponseEvents({ id, model: wanted.model, created: Math.floor(now() / 1000) });
   if (wanted.isStream) return stream(turn, (piece) => events.of(piece), { isNamed: true });
-  const told = (await collect(turn)).flatMap((piece) => events.of(piece));
+  const pieces = await collect(turn);
+  const end = pieces.at(-1);
+  if (end?.type === "turn-end" && end.outcome.type === "failed")
+    return problem(new RuntimeError(end.outcome.error.code, end.outcome.error.message), unrepeated);
+  const told = pieces.flatMap((piece) => events.of(piece));
   const last = told.at(-1) as { readonly response: { readonly status: string } } | undefined; // the last event of a turn has it whole
   if (last === undefined || last.response.status === "in_progress")
     throw new RuntimeError("closed", "The session was closed before the turn had ended");
@@ -176,14 +189,12 @@ async function* enclose(events: AsyncIterable<object>, envelope: (event: object)
   for await (const event of events) yield envelope(event);
 }
 
-type Beginning = {
-  readonly sessionId?: string | undefined;
-  readonly model?: string | undefined;
+type Beginning = OpenWish & {
   toMessage(hasPast: boolean): Parameters<typeof runTurn>[1];
 };
 
-async function begin(host: DialectHost, { signal }: Request, { sessionId, model, toMessage }: Beginning): Promise<DialectTurn> {
-  const held = await host.open({ sessionId, model });
+async function begin(host: DialectHost, { signal }: Request, { toMessage, ...wish }: Beginning): Promise<DialectTurn> {
+  const held = await host.open(wish);
   try {
     return await runTurn(held, toMessage(held.session.getMessages().length > 0), signal);
   } catch (error) {

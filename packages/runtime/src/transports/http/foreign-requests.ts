@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeldSession } from "../../hosting/session-host.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
-import type { Dialects } from "../dialects/serve-dialects.ts";
+import type { Dialects, OpenWish } from "../dialects/serve-dialects.ts";
 import { type Client, may } from "./client.ts";
 import { McpRequests } from "./mcp-requests.ts";
 import type { ServedSessions } from "./served-sessions.ts";
@@ -116,13 +116,19 @@ export class ForeignRequests {
 async function openSession(
   sessions: ServedSessions,
   client: Client,
-  { sessionId, model }: { readonly sessionId?: string | undefined; readonly model?: string | undefined },
+  { sessionId, model, afterTurn }: OpenWish,
 ): Promise<HeldSession> {
-  const { toModelChoice, isSessionName } = await import("../dialects/dialect-host.ts");
+  const { toModelChoice, isSessionName, placeToCopy } = await import("../dialects/dialect-host.ts");
   if (sessionId !== undefined && !isSessionName(sessionId))
     throw new RuntimeError("usage", "A session is named with letters, digits, - and _");
   const wish = toModelChoice(model);
   if (sessionId === undefined) return await sessions.createForPrompt(client, wish, randomUuid());
+  if (afterTurn !== undefined) {
+    const at = placeToCopy(await sessions.read(client, sessionId, { types: ["turn.started", "turn.ended"] }), afterTurn);
+    if (at === undefined) return await sessions.holdForPrompt(client, sessionId);
+    const { held } = await sessions.fork(client, sessionId, { id: randomUuid(), at, name: undefined });
+    return await sessions.holdForPrompt(client, held.id).finally(() => held.release());
+  }
   try {
     return await sessions.holdForPrompt(client, sessionId);
   } catch (error) {

@@ -161,7 +161,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
 const failuresPerMinute = 30;
 
 function checkPlace({ listen, tls, isBehindProxy = false, allowedHosts = [] }: HttpServerOptions): void {
-  if (listen.type === "socket" || isLoopback(listen.address)) return;
+  if (listen.type === "socket") return checkSocketPath(listen.path);
+  if (isLoopback(listen.address)) return;
   if (!tls && !isBehindProxy)
     throw new RuntimeError("usage", `Beyond this machine (${listen.address}) tokens and answers could be read on the way`, {
       hint: "Give --tls-cert and --tls-key, or --behind-proxy where something before it does TLS",
@@ -170,6 +171,14 @@ function checkPlace({ listen, tls, isBehindProxy = false, allowedHosts = [] }: H
     throw new RuntimeError("usage", "Beyond this machine it is not known by which name the server is called", {
       hint: "Name it with --allow-host NAME[:PORT], as clients write it",
     });
+}
+
+/** The system cuts off what is longer, and the socket would be somewhere else. */
+function checkSocketPath(path: string): void {
+  const most = process.platform === "linux" ? 107 : 103;
+  const { length } = Buffer.from(path);
+  if (process.platform === "win32" || length <= most) return;
+  throw new RuntimeError("usage", `A socket's path has at most ${most} bytes here, and this one has ${length}: ${path}`);
 }
 
 function createServer(

@@ -4,8 +4,10 @@ import { defined } from "../../util/defined.ts";
 import { randomUuid } from "../../util/unique-ids.ts";
 import type { McpHost } from "../mcp-server/mcp-host.ts";
 import type { McpEndpoint } from "../mcp-server/serve-mcp.ts";
+import { isRecord } from "../../util/is-record.ts";
 import { type Client, may } from "./client.ts";
 import { rightsOf } from "./leases.ts";
+import { McpCalls } from "./mcp-calls.ts";
 import type { ServedSessions } from "./served-sessions.ts";
 
 type Parts = { readonly sessions: ServedSessions; readonly version: string; readonly warn: (line: string) => void };
@@ -13,22 +15,18 @@ type Parts = { readonly sessions: ServedSessions; readonly version: string; read
 /** Clients whose endpoints are kept; one that comes back later gets another one. */
 const mostEndpoints = 1_000;
 
+/** Clients of the older era say in each request what they were told here. It is a name, and nothing is kept under it. */
+const nameHeader = "mcp-session-id";
+
 /** Of a request, what the protocol looks at. Tokens are none of its business. */
-const passedHeaders = [
-  "accept",
-  "content-type",
-  "mcp-protocol-version",
-  "mcp-session-id",
-  "mcp-method",
-  "mcp-name",
-  "last-event-id",
-];
+const passedHeaders = ["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"];
 
 /** `/mcp`: the sessions of the server for clients of the Model Context Protocol, over streamable HTTP. */
 export class McpRequests {
   readonly #parts: Parts;
   /** By what their tokens give: what one began another does not see. */
   readonly #endpoints = new Map<string, Promise<McpEndpoint>>();
+  readonly #calls = new McpCalls();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -39,15 +37,22 @@ export class McpRequests {
       const value = request.headers[name];
       return typeof value === "string" ? [[name, value] as [string, string]] : [];
     });
+    const name = JSON.stringify([client.digest, request.headers[nameHeader]]);
+    this.#calls.takeBack(name, asked.body);
     const endpoint = await this.#endpointOf(client);
-    return await endpoint.fetch(
+    const response = await endpoint.fetch(
       new Request(new URL("/mcp", `http://${request.headers.host ?? "localhost"}`), {
         method: request.method ?? "POST",
         headers,
-        signal: asked.signal,
+        signal: this.#calls.begin(name, asked.body, asked.signal),
         ...(asked.body !== undefined && { body: JSON.stringify(asked.body) }),
       }),
     );
+    if (!isRecord(asked.body) || asked.body["method"] !== "initialize" || !response.ok) return response;
+    return new Response(response.body, {
+      status: 200,
+      headers: { ...Object.fromEntries(response.headers), [nameHeader]: randomUuid() },
+    });
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import type { HostedRequest } from "../../hosting/session-host.ts";
 import type { CommandHostAdapters, CommandResult } from "../../commands/command.ts";
 import type { Effort } from "../../model/model.ts";
-import type { JsonObject } from "../../protocol/content.ts";
+import type { JsonObject, JsonValue } from "../../protocol/content.ts";
 import { RuntimeError } from "../../protocol/errors.ts";
 import { isLooserMode, type PermissionMode, permissionModes } from "../../protocol/permission.ts";
 import { defined } from "../../util/defined.ts";
@@ -38,12 +38,26 @@ export function checkWish(
   client: Client,
   server: { roots: readonly string[]; defaults: ServedDefaults },
 ): SessionWish & { readonly cwd: string } {
+  if (wish.outputSchema) checkSize(wish.outputSchema);
   checkModel(wish.model, client, server.defaults);
   checkModel(wish.provider, client, server.defaults);
   const roots = client.roots ?? server.roots;
   const wanted = wish.cwd ?? client.roots?.[0] ?? server.defaults.cwd ?? roots[0];
   if (wanted === undefined || !isAbsolute(wanted)) throw new RuntimeError("usage", "cwd is an absolute path of a folder");
   return { ...wish, cwd: checkFolder(wanted, roots) };
+}
+
+/** Of lists, objects and values in a schema. Compiling more keeps everybody else waiting. */
+const maxSchemaNodes = 10_000;
+
+function checkSize(schema: JsonObject): void {
+  const open: JsonValue[] = [schema];
+  let count = 0;
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node === "object" && node !== null) for (const child of Object.values(node)) open.push(child);
+    if (++count + open.length > maxSchemaNodes)
+      throw new HttpProblem("too-large", `outputSchema is made of more than ${maxSchemaNodes} values`);
+  }
 }
 
 /** The model `scripted/FILE` is a file of the host, which no rule and no root is asked about. */

@@ -1,4 +1,6 @@
 import { type AgentEvent, isEphemeral } from "../../../protocol/events.ts";
+import { isEventType } from "../../../hosting/event-names.ts";
+import { HttpProblem } from "../problem.ts";
 import type { Parameter } from "../route.ts";
 import * as schemas from "../schemas.ts";
 
@@ -11,6 +13,8 @@ export const wantedTypes: Parameter = {
 /** Undefined when all are wanted. */
 export function filterOf(query: URLSearchParams): ((event: Pick<AgentEvent, "type">) => boolean) | undefined {
   const types = query.get("types")?.split(",");
+  const unknown = types?.find((type) => !isEventType(type));
+  if (unknown !== undefined) throw new HttpProblem("bad-request", `There are no events of the type ${JSON.stringify(unknown)}`);
   const hasDeltas = query.get("deltas") !== "false";
   if (types === undefined && hasDeltas) return undefined;
   return ({ type }: Pick<AgentEvent, "type">) =>
