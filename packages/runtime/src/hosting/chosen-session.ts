@@ -32,11 +32,7 @@ export function toChosenSession(choice: SessionChoice, store: SessionStore | und
       checkSessionId(id);
       const source = requireStore(store);
       const options = { resumeSessionId: id, sessionName: name, sessionStore: store };
-      const begin = async (): Promise<void> => {
-        await source.fork(from, id, { ...defined({ at }), isOpenedNext: true });
-        if (at !== undefined) await (await import("./last-changes.ts")).carryChanges(source, from, id);
-      };
-      return { id, options, begin };
+      return { id, options, begin: () => source.fork(from, id, { ...defined({ at }), isOpenedNext: true }) };
     }
   }
 }

@@ -56,7 +56,9 @@ function isPossible(mode: PermissionMode, { permissionMode, permissions, sandbox
 }
 
 /** Puts on record in a copy that ends before them what its original was changed to. */
-export async function carryChanges(store: SessionStore, from: string, to: string): Promise<void> {
+export async function carryChanges(choice: SessionChoice, store: SessionStore | undefined): Promise<void> {
+  if (choice.type !== "fork" || choice.at === undefined || !store) return;
+  const { from, id: to } = choice;
   const [original, copy] = [await lastChanges(store, from), await lastChanges(store, to)];
   const mode = original.permissionMode === copy.permissionMode ? undefined : original.permissionMode;
   const model = original.model?.id === copy.model?.id ? undefined : original.model;

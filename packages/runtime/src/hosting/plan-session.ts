@@ -189,13 +189,12 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
       ...skills.warnings,
     ],
   };
-  const options =
-    choice.type === "new"
-      ? planned
-      : await (await import("./last-changes.ts")).withLastChanges(planned, { choice, store, request });
+  const goesOn = choice.type !== "new" && (await import("./last-changes.ts"));
+  const options = goesOn ? await goesOn.withLastChanges(planned, { choice, store, request }) : planned;
   const beginAll = async (): Promise<void> => {
     await worktree?.begin();
     await begin();
+    if (goesOn) await goesOn.carryChanges(choice, store);
   };
   const plan: SessionPlan = {
     ...{ request, sessionId, options, servers, project, resolved, replay, keySource, worktree, begin: beginAll },

@@ -59,12 +59,12 @@ export class SessionControls {
   /** Names of tools of MCP servers, which come and go. */
   #added: Set<string>;
 
-  constructor(session: Controlled, { emit, flush }: { readonly emit: Emit; readonly flush: () => Promise<void> }) {
+  constructor(session: Controlled, hub: { emit: Emit; flush(): Promise<void> }) {
     this.#session = session;
-    this.#emit = emit;
-    this.#flush = flush;
+    this.#emit = (event) => hub.emit(event);
+    this.#flush = () => hub.flush();
     this.#firstModel = session.request.model;
-    this.checkpoints = new EditCheckpoints(session.checkpoints, emit);
+    this.checkpoints = new EditCheckpoints(session.checkpoints, this.#emit);
     this.#added = new Set([...session.tools.values()].flatMap(({ name, comesFromServers }) => (comesFromServers ? [name] : [])));
   }
 

@@ -89,7 +89,6 @@ export class SessionOpening {
   async #openControls(): Promise<SessionControls> {
     const session = await this.open();
     const { SessionControls } = await import("./session-controls.ts");
-    const hub = this.#ground.hub();
-    return new SessionControls(session.controlled, { emit: (event) => hub.emit(event), flush: () => hub.flush() });
+    return new SessionControls(session.controlled, this.#ground.hub());
   }
 }
