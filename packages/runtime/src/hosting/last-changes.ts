@@ -28,7 +28,7 @@ type Kept = {
   readonly request: Pick<SessionRequest, "keepsChanges" | "options">;
 };
 
-/** The options of a session that goes on, with what it was changed to. A copy goes on with what holds for its original now, wherever it begins. */
+/** The options of a session that goes on, with what it was changed to and how it left its other machine. A copy goes on with what holds for its original now, wherever it begins. */
 export async function withLastChanges(options: SessionOptions, { choice, store, request }: Kept): Promise<SessionOptions> {
   if (choice.type === "new" || !store) return options;
   const { permissionMode, model } = await lastChanges(store, choice.type === "fork" ? choice.from : choice.id);
@@ -45,7 +45,18 @@ export async function withLastChanges(options: SessionOptions, { choice, store, 
     ...options,
     ...(goesOn && { permissionMode }),
     ...(asksIt && { model: model.id, planModel: undefined }),
+    sandboxSnapshotId: options.sandboxSnapshotId ?? (options.sandboxClient && (await keptSnapshot(choice, store))),
   };
+}
+
+/** The state in which the session left its other machine. A copy begins with a fresh one. */
+async function keptSnapshot(choice: SessionChoice, store: SessionStore): Promise<string | undefined> {
+  if (choice.type !== "resume") return undefined;
+  const { id, at = Number.POSITIVE_INFINITY } = choice;
+  const ended = (await store.read(id)).findLast(
+    (event) => event.type === "session.ended" && event.seq <= at && event.sandboxSnapshotId !== undefined,
+  );
+  return ended?.type === "session.ended" ? ended.sandboxSnapshotId : undefined;
 }
 
 /** What somebody allowed an earlier process is not allowed to this one by that. */

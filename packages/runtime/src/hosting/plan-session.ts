@@ -174,7 +174,6 @@ export async function planSession(wanted: SessionRequest, { around, warn, provid
     ...agents.options,
     ...skills.options,
     ...defined(chosen),
-    sandboxSnapshotId: own.sandboxSnapshotId ?? (own.sandboxClient && (await keptSnapshot(choice, store))),
     settingSources: resolved.sources,
     warnings: [
       ...(own.warnings ?? []),
@@ -295,16 +294,6 @@ async function retirementsOf(
 function modelVariables(env: Surroundings["env"]): SessionOptions["modelVariables"] {
   const said = Object.entries(env).filter(([name]) => /^ANTHROPIC_(?:DEFAULT_\w+|SMALL_FAST)_MODEL$/.test(name));
   return said.length > 0 ? Object.fromEntries(said) : undefined;
-}
-
-/** The state in which the session left its other machine. A copy begins with a fresh one. */
-async function keptSnapshot(choice: SessionChoice, store: SessionStore | undefined): Promise<string | undefined> {
-  if (choice.type !== "resume") return undefined;
-  const { id, at = Number.POSITIVE_INFINITY } = choice;
-  const ended = (await store?.read(id))?.findLast(
-    (event) => event.type === "session.ended" && event.seq <= at && event.sandboxSnapshotId !== undefined,
-  );
-  return ended?.type === "session.ended" ? ended.sandboxSnapshotId : undefined;
 }
 
 /** A rule that names no tool is an error. */
