@@ -15,6 +15,12 @@ describe("what a server refuses", () => {
     const ground = await new Ground().start();
     const id = await ground.session();
     assert.equal((await ground.ask("GET", `/v1/sessions/${id}/events?types=turn.ended,nope`)).status, 400);
+    const asked = { body: { text: "never begun" }, headers: { accept: "text/event-stream" } };
+    assert.equal((await ground.ask("POST", `/v1/sessions/${id}/messages?types=nope`, asked)).status, 400);
+    const { json: events } = await ground.ask("GET", `/v1/sessions/${id}/events?types=prompt.accepted`, {
+      headers: { accept: "application/json" },
+    });
+    assert.doesNotMatch(JSON.stringify(events), /never begun/);
   });
 
   it("is a socket whose path the system would cut off", async () => {

@@ -134,12 +134,12 @@ async function answerWithEvents(
   message: UserMessage,
   mode: PromptMode | undefined,
 ): Promise<Answer | undefined> {
+  const isWanted = filterOf(exchange.query); // what is wrong with it is found before anything is begun
   let events: AsyncIterator<AgentEvent> | undefined;
   const { prompt, session } = await accept(exchange, message, mode, (opened) => {
     events = opened.events()[Symbol.asyncIterator]();
   });
   const stream = exchange.openStream();
-  const isWanted = filterOf(exchange.query);
   // Who is not told of questions is not somebody they wait for.
   const hearsQuestions = isWanted?.({ type: "permission.requested" }) !== false;
   const goAway = hearsQuestions ? exchange.sessions.attend(exchange.client, session.id) : () => {};
