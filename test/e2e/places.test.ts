@@ -142,7 +142,7 @@ describe("the variables of a command", needsBox, () => {
       "the environment of this program",
       "tr '\\0' '\\n' < /proc/$PPID/environ; ps eww -p $PPID; cat /proc/$PPID/environ | xxd -p | tr -d '\\n'",
     ],
-    ["its own", "env; cat /proc/self/environ"],
+    ["its own", "env; cat /proc/$$/environ"],
   ] as const)
     it(`hold no key of a model: ${name}`, async () => {
       const forms = `-e ${key.slice(7)} -e ${Buffer.from(key.slice(7)).toString("hex")}`;

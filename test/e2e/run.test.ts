@@ -359,7 +359,7 @@ describe("wrong usage", () => {
     [["-p", "x", "--verbose=1"], /--verbose takes no value/],
     [["-p", "x", "--permission-mode", "yolo"], /--permission-mode cannot be "yolo"/],
     [["-p", "x", "--cwd", "/no/such/folder"], /not there/],
-    [["-p", "x", "--allowedTools", "Bash("], /Not a permission rule/],
+    [["-p", "x", "--allowedTools", "Bash(", "--flavor", "caliban"], /Not a permission rule/],
   ];
   for (const [args, message] of cases) {
     it(`is refused with exit 64: ${args.slice(2).join(" ")}`, async () => {

@@ -149,8 +149,6 @@ describe("going on with a session", () => {
   it("refuses flags that do not go together before anything is stored", async () => {
     const { ask, home, server } = await place(echo);
     const cases = [
-      ["--fork-session"],
-      ["--resume", "x", "--continue"],
       ["--resume", "x", "--session-id", "y"],
       ["--continue", "--session-id", "y"],
       ["--resume-session-at", "3"],
@@ -166,6 +164,9 @@ describe("going on with a session", () => {
       const { code, stdout } = await ask(["hi", ...flags]);
       assert.deepEqual([code, lines(stdout)[0]?.["terminal_reason"]], [64, "usage"], flags.join(" "));
     }
+    // Claude Code passes over what has nothing to do.
+    for (const flags of [["--fork-session"], ["--resume", "x", "--continue"]])
+      assert.equal((await ask(["hi", ...flags, "--flavor", "caliban"])).code, 64, flags.join(" "));
     assert.deepEqual([existsSync(join(home, "sessions")), server.requests.length], [false, 0]);
   });
 });

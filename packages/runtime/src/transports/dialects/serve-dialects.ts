@@ -137,7 +137,8 @@ async function callA2a(host: DialectHost, request: Request, ground: A2aGround): 
 
 function toA2aError(error: unknown): { readonly code: number; readonly message: string } {
   const { code, message } = toRuntimeError(error);
-  return { code: code === "usage" ? a2aErrors.badRequest : a2aErrors.internal, message };
+  const number = { usage: a2aErrors.badRequest, "not-found": a2aErrors.taskNotFound } as const;
+  return { code: code === "usage" || code === "not-found" ? number[code] : a2aErrors.internal, message };
 }
 
 async function answerA2a(host: DialectHost, wanted: A2aRequest, { tasks, now, signal }: A2aGround): Promise<Response> {
