@@ -472,6 +472,24 @@ describe("protected files", () => {
       assert.equal(await effect(edit(path), mode as PermissionMode, rules), expected, `${path} ${mode} ${JSON.stringify(rules)}`);
   });
 
+  it("are also the scripts that the session itself runs outside, by any way to write their names, and the folders around them", async () => {
+    const decided = async (action: Action, mode: PermissionMode, allow: string[] = []): Promise<string> => {
+      const base = { root, home: "/home/me", runOutside: [`${root}/Tools/h.sh`] };
+      const rules = { allow: allow.map((text) => parseRule(text, "a test")), ask: [], deny: [], readable: [] };
+      const { effect, reason } = await decide({ mode, base, inertGit: async () => "/inert", ...rules }, [action]);
+      return effect === "ask" ? `ask: ${/hooks or servers of this session/.test(reason)}` : effect;
+    };
+    const script = `${root}/tools/h.sh`;
+    assert.equal(await decided(edit(script), "acceptEdits"), "ask: true");
+    assert.equal(await decided(edit(`${root}/TOOLS/H.SH`), "acceptEdits", ["Edit(./**)"]), "ask: true");
+    assert.equal(await decided(run("mv tools x"), "acceptEdits"), "ask: true");
+    assert.equal(await decided(edit(`${root}/tools/other.sh`), "acceptEdits"), "allow");
+    assert.equal(await decided(edit(`${script}/below`), "acceptEdits"), "allow");
+    assert.equal(await decided(read(script), "default"), "allow");
+    assert.equal(await decided(edit(script), "acceptEdits", ["Edit(./tools/h.sh)"]), "allow");
+    assert.equal(await decided(edit(script), "bypassPermissions"), "allow");
+  });
+
   it("keep secrets of users and processes from being read on a general rule", async () => {
     const allow = ["Read(//**)"];
     assert.equal(await effect(read("/srv/x"), "default", { allow }), "allow");
