@@ -12,7 +12,7 @@ import type { ProcessEnd, ProgramCommand, RunCommand, RunningProcess, RunResult,
 import { unboxedVariables } from "../unboxed-variables.ts";
 import { type BoxPlan, planBox, proxyMount, writableDirectories } from "./box-plan.ts";
 import { bubblewrapArguments, type Mount } from "./bubblewrap-arguments.ts";
-import { type DomainProxy, openDomainProxy } from "./domain-proxy.ts";
+import { type DomainProxy, openDomainProxy, proxyVariables } from "./domain-proxy.ts";
 import type { DomainRule } from "./domain-rules.ts";
 import { gitIdentity } from "./git-identity.ts";
 import { hiddenMounts } from "./hidden-paths.ts";
@@ -61,8 +61,8 @@ type Stay = {
   readonly command: StartCommand;
   readonly isPassing: boolean;
   readonly guard: PathGuard;
-  /** Of this one and of another where the first did not take the command. */
-  readonly boxes: StandingBox[];
+  /** Undefined while there is none yet. */
+  box: StandingBox | undefined;
   isKilled: boolean;
 };
 
@@ -108,10 +108,10 @@ export class Box {
     const cwd = resolvePath(local.root, command.cwd ?? ".");
     const seen = isVisible(cwd, plan.mounts) ? cwd : local.root;
     const guard = guardPaths(plan.watched, prepared.setAside);
-    const stay: Stay = { plan, command, isPassing, guard, boxes: [], isKilled: false };
+    const stay: Stay = { plan, command, isPassing, guard, box: undefined, isKilled: false };
     this.#enter(stay, prepared);
     const startIn = (box: StandingBox): Promise<BoxStart> => {
-      stay.boxes.push(box);
+      stay.box = box; // one that did not take the command is gone
       const script = box.bash === undefined ? orderFor(command, { cwd, seen }) : scriptOrder(command.args[1] ?? "", seen);
       return box.start({ script, onOutput: command.onOutput, signal: command.signal });
     };
@@ -220,7 +220,7 @@ export class Box {
   /** While nothing that lives in a box can change what lies in our folders: a path leads where it led when it was looked at. */
   async #still<T>(work: () => Promise<T>): Promise<T> {
     const folders = this.#writable();
-    const others = [...living].filter(({ plan }) => isBoxRunningOver(folders, [plan])).flatMap(({ boxes }) => boxes);
+    const others = [...living].filter(({ plan }) => isBoxRunningOver(folders, [plan])).flatMap(({ box }) => box ?? []);
     return await whileStill(others, work);
   }
 
@@ -259,7 +259,7 @@ export class Box {
       filter: prepared.filter === undefined ? undefined : fourthDescriptor,
       features: bubblewrap.features,
       unset: unboxedVariables,
-      set: { TMPDIR: "/tmp", ...(prepared.proxy && proxyVariables) },
+      set: { TMPDIR: "/tmp", ...(prepared.proxy && proxyVariables(proxyPort)) },
       command: shellFor(start),
     });
     const group = prepared.processLimit;
@@ -362,19 +362,6 @@ export class Box {
 const noPlants: Plants = { undone: [], failed: [], listed: [], isWhole: true };
 
 const joinGroup = 'echo $$ > "$0" && exec "$@"';
-
-const proxyAddress = `http://127.0.0.1:${proxyPort}`;
-const proxyVariables: Readonly<Record<string, string>> = {
-  HTTP_PROXY: proxyAddress,
-  HTTPS_PROXY: proxyAddress,
-  ALL_PROXY: `socks5h://127.0.0.1:${proxyPort}`,
-  http_proxy: proxyAddress,
-  https_proxy: proxyAddress,
-  all_proxy: `socks5h://127.0.0.1:${proxyPort}`,
-  NO_PROXY: "localhost,127.0.0.1,::1",
-  no_proxy: "localhost,127.0.0.1,::1",
-  NODE_USE_ENV_PROXY: "1",
-};
 
 /** Is what the host has at `path` there in the box too? */
 function isVisible(path: string, mounts: readonly Mount[]): boolean {

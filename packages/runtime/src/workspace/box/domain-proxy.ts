@@ -191,3 +191,19 @@ function refuse(response: ServerResponse, error: unknown): void {
   response.writeHead(error instanceof Refusal ? 403 : 502, { "content-type": "text/plain", connection: "close" });
   response.end(`${messageOf(error)}\n`);
 }
+
+/** What tells programs in the box of it: forwarded to this port there. */
+export function proxyVariables(port: number): Readonly<Record<string, string>> {
+  const address = `http://127.0.0.1:${port}`;
+  return {
+    HTTP_PROXY: address,
+    HTTPS_PROXY: address,
+    ALL_PROXY: `socks5h://127.0.0.1:${port}`,
+    http_proxy: address,
+    https_proxy: address,
+    all_proxy: `socks5h://127.0.0.1:${port}`,
+    NO_PROXY: "localhost,127.0.0.1,::1",
+    no_proxy: "localhost,127.0.0.1,::1",
+    NODE_USE_ENV_PROXY: "1",
+  };
+}

@@ -60,6 +60,19 @@ describe("what lives in boxes", { skip: process.platform !== "linux" && "there i
     await moves();
   });
 
+  it("stands still for two that do something about it at once, to the end of the later one", async () => {
+    const { pid, read, begun, moves } = startCounters("two");
+    await begun();
+    const box = { pid: Promise.resolve(pid), discard: () => assert.fail("it could be held") };
+    const work = (ms: number) => async (): Promise<void> => {
+      const before = read();
+      await pause(ms);
+      assert.equal(read(), before);
+    };
+    await Promise.all([whileStill([box], work(50)), whileStill([box], work(200))]);
+    await moves();
+  });
+
   it("does not keep anything from being done where nothing lives", async () => {
     assert.equal(await whileStill([], async () => 1), 1);
     const box = { pid: Promise.resolve(undefined), discard: () => assert.fail("there is nothing to end") };

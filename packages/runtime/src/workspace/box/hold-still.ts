@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { monotonicMs } from "../../util/monotonic-clock.ts";
+import { oneAtATime } from "../../util/one-at-a-time.ts";
 import type { StandingBox } from "./standing-box.ts";
 
 /** A stop has reached them, or they have ended. */
@@ -10,9 +11,15 @@ const pollMs = 1;
 /** So many looks in a row find all of them still: one that was just starting another is seen by the next. */
 const looksToBeSure = 2;
 
+/** Two that hold the same box would let it go for each other. */
+const oneHold = oneAtATime();
+
 /** Does something while nothing in these boxes goes on. One that cannot be held is ended. */
 export async function whileStill<T>(boxes: readonly Pick<StandingBox, "pid" | "discard">[], work: () => Promise<T>): Promise<T> {
-  if (boxes.length === 0) return await work();
+  return await (boxes.length === 0 ? work() : oneHold(() => holdDuring(boxes, work)));
+}
+
+async function holdDuring<T>(boxes: readonly Pick<StandingBox, "pid" | "discard">[], work: () => Promise<T>): Promise<T> {
   const pids = await Promise.all(boxes.map(({ pid }) => pid));
   const held = await holdStill(pids.flatMap((pid) => pid ?? []));
   try {
@@ -39,22 +46,29 @@ export async function holdStill(boxes: readonly number[]): Promise<Held> {
   const release = (): void => {
     for (const pid of stopped) signal(pid, "SIGCONT");
   };
+  try {
+    return { isStill: await stopAll(boxes, stopped), release };
+  } catch (error) {
+    release(); // /proc could not be read: nobody else would let them go on
+    throw error;
+  }
+}
+
+async function stopAll(boxes: readonly number[], stopped: Set<number>): Promise<boolean> {
+  // One that waits for a disk, or for a child it has just made and that is stopped, goes no further than that when its stop is on the way.
+  const isMoving = ({ pid, state }: Seen): boolean => !halted.has(state) && !(state === "D" && stopped.has(pid));
   const until = monotonicMs() + mostMs;
-  let looks = 0;
-  while (looks < looksToBeSure) {
-    // One that waits for a disk, or for a child it has just made and that is stopped, goes no further than that when its stop is on the way.
-    const isMoving = ({ pid, state }: Seen): boolean => !halted.has(state) && !(state === "D" && stopped.has(pid));
+  for (let looks = 0; looks < looksToBeSure; ) {
     const moving = below(boxes).filter(isMoving);
     looks = moving.length === 0 ? looks + 1 : 0;
-    if (looks === looksToBeSure) break;
-    if (monotonicMs() > until) return { isStill: false, release };
+    if (looks < looksToBeSure && monotonicMs() > until) return false;
     for (const { pid } of moving) {
       signal(pid, "SIGSTOP");
       stopped.add(pid);
     }
-    await pause(pollMs);
+    if (looks < looksToBeSure) await pause(pollMs);
   }
-  return { isStill: true, release };
+  return true;
 }
 
 type Seen = { readonly pid: number; readonly parent: number; readonly state: string };
